@@ -1,0 +1,31 @@
+// Bundles the command into dist/: workspaces are inlined, npm packages stay imports, subcommands load on demand.
+import { chmod, rm } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+const workspaceOnly = {
+  name: 'workspace-only',
+  setup(b) {
+    b.onResolve({ filter: /^[^./]/ }, (args) =>
+      args.path.startsWith('@kdelta/') || args.kind === 'entry-point' ? undefined : { path: args.path, external: true },
+    );
+  },
+};
+
+await rm('dist', { recursive: true, force: true });
+await build({
+  entryPoints: { kdelta: 'apps/cli/src/index.ts' },
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  sourcemap: true,
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  banner: { js: '#!/usr/bin/env node' },
+  plugins: [workspaceOnly],
+  logLevel: 'warning',
+});
+await chmod('dist/kdelta.mjs', 0o755);
