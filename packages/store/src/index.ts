@@ -1,1 +1,2 @@
-export {};
+export * as schema from './schema.ts';
+export * from './schema.ts';
