@@ -1,4 +1,5 @@
-// Bundles the command into dist/: workspaces are inlined, npm packages stay imports, subcommands load on demand.
+// Bundles the command and the demo into dist/: workspaces are inlined, npm packages stay imports, subcommands load on demand.
+import { existsSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 
@@ -13,7 +14,10 @@ const workspaceOnly = {
 
 await rm('dist', { recursive: true, force: true });
 await build({
-  entryPoints: { kdelta: 'apps/cli/src/index.ts' },
+  entryPoints: {
+    kdelta: 'apps/cli/src/index.ts',
+    ...(existsSync('test/demo/main.ts') && { demo: 'test/demo/main.ts' }),
+  },
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
   bundle: true,
