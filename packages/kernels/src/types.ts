@@ -30,3 +30,35 @@ export interface KernelArtifact {
 export type BuildOutcome =
   | { kind: 'built'; artifact: KernelArtifact; cached: boolean }
   | { kind: 'failed'; failureClass: 'build' | 'infra'; message: string; excerpt: string; log: string | null };
+
+/** What a builder needs from its caller. */
+export interface BuildContext {
+  /** `cacheRoot(env)`. */
+  cacheDir: string;
+  /** The checkout's `kconfig/`, where bases and fragments are found by name. */
+  kconfigDir: string;
+  /** Told what is being done, and how far (0–1, where known). */
+  progress?: (event: BuildProgress) => void;
+  signal?: AbortSignal;
+  /** Parallel jobs of make; default the number of CPUs. */
+  jobs?: number;
+  limits?: Partial<BuildLimits>;
+}
+
+export interface BuildProgress {
+  phase: 'wait' | 'resolve' | 'download' | 'unpack' | 'checkout' | 'configure' | 'compile' | 'collect';
+  message: string;
+  fraction?: number;
+}
+
+export interface BuildLimits {
+  /** Wall time of one command in the sandbox. */
+  timeMs: number;
+  /** Of all processes together, and of each one's address space. */
+  memoryBytes: number;
+  processes: number;
+  /** What the build may print. */
+  outputBytes: number;
+  /** What the build folder may take. */
+  diskBytes: number;
+}
