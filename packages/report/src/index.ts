@@ -1,1 +1,3 @@
-export {};
+export * from './table.ts';
+export * from './table-cells.ts';
+export { renderExplain } from './table-explain.ts';

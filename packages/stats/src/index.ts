@@ -1,1 +1,6 @@
-export {};
+export { FAMILY_RATE, type Family } from './families.ts';
+export { JUDGE_VERSION, judge, lookShare } from './judge.ts';
+export { HALF_LIFE_BOOTS, type Noise, noiseOf } from './noise.ts';
+export { fixed, general } from './printf.ts';
+export { isReported } from './summary.ts';
+export type { Delta, Flag, JudgeInput, Judgement, Side, Verdict } from './types.ts';
