@@ -1,1 +1,16 @@
-export {};
+import { Command } from 'commander';
+
+/** Subcommands are loaded when they are used: `kdelta --help` must not pay for them. */
+const subcommands: Record<string, { description: string; load: () => Promise<Command> }> = {
+  parse: {
+    description: "print a raw output's samples",
+    load: async () => (await import('./parse.ts')).parseCommand(),
+  },
+};
+
+const program = new Command('kdelta').description('kernel performance regression bot').version('0.1.0');
+const wanted = process.argv[2];
+const chosen = wanted === undefined ? undefined : subcommands[wanted];
+if (chosen) program.addCommand(await chosen.load());
+else for (const [name, { description }] of Object.entries(subcommands)) program.command(name).description(description);
+await program.parseAsync();

@@ -20,6 +20,8 @@ export interface ProgramMeta {
   monitor?: 'series' | 'snapshot' | 'wrap';
   /** On by default for every benchmark. */
   default?: boolean;
+  /** How long it takes with its defaults, for docs/programs.md. */
+  takes?: string;
   /** Folder on disk. */
   dir: string;
 }
@@ -30,6 +32,8 @@ export interface ParamMeta {
   percentOf?: 'nr_cpu' | 'memory';
   kind?: 'string' | 'int' | 'seconds' | 'size';
   values?: string[];
+  /** One line for docs/programs.md. */
+  help?: string;
 }
 
 /** A job file, read and checked, not yet expanded. */

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProgramMeta } from '@kdelta/jobs';
+import { runForeignParser } from './foreign.ts';
+import { type Lines, linesOf, linesOfFile } from './lines.ts';
+import { loadParser } from './parser.ts';
+import { type Samples, Sink } from './parsing.ts';
+
+/** What a raw output gave. */
+export interface ParsedOutput {
+  /** `program.name` → numbers in the order of the output. */
+  samples: Samples;
+  /** Names of meta.yaml's `required` that the output lacks: not empty = an incomplete run, class `test`. */
+  missing: string[];
+}
+
+/**
+ * Parses one raw output: a path, `-` for standard input, or its content. A folder without parser gives no samples.
+ * Throws KD_PROGRAM_PARSER for a parser that doesn't load or throws, KD_OUTPUT_TOO_LARGE, and what opening the file throws.
+ */
+export async function parseOutput(
+  meta: ProgramMeta,
+  raw: string | Buffer,
+  options: { cacheDir: string },
+): Promise<ParsedOutput> {
+  const found = await parseRaw(meta, raw, options.cacheDir);
+  const out = new Sink();
+  for (const [name, values] of Object.entries(found)) {
+    for (const value of values) out.add(`${meta.name}.${name}`, value);
+  }
+  const missing = meta.required.filter((name) => out.count(`${meta.name}.${name}`) === 0);
+  return { samples: out.samples, missing };
+}
+
+async function parseRaw(meta: ProgramMeta, raw: string | Buffer, cacheDir: string): Promise<Samples> {
+  const parse = await loadParser(meta, cacheDir);
+  if (parse) {
+    const input: Lines = typeof raw === 'string' ? linesOfFile(raw) : linesOf(raw);
+    return parse(input.lines, input.context);
+  }
+  const executable = join(meta.dir, 'parse');
+  if (!existsSync(executable) || typeof raw !== 'string') return {};
+  return runForeignParser(executable, raw);
+}
