@@ -1,0 +1,234 @@
+import { chooseProbes } from './choose.ts';
+import type { Posterior } from './posterior.ts';
+import type { Search } from './search.ts';
+import type { Candidate, Next, NextOptions, Probe, Sha, StepSize } from './types.ts';
+
+/**
+ * The life of a search. Ends first: until "no step" is unlikely, both ends are booted, or the search is refused. Then
+ * probes where they tell most; when doubt about the step returns (drift, a wild boot at an end), the ends again. When
+ * one candidate, or one group that can't be told apart, has the asked certainty, culprit and parents are booted
+ * afresh; their boots count like any others, so a wrong answer loses its certainty and the search goes on.
+ */
+
+/** Doubt about the step below which probing begins, above which it pauses for the ends, and that a culprit may have. */
+const BEGIN = 0.05;
+const PAUSE = 0.25;
+const NAME = 0.015;
+/** z of a difference that counts as seen, when saying how many more boots could tell. */
+const SEEN = 3.3;
+
+/** What to do next. Pure: the same search gives the same answer. */
+export function next(search: Search, options: NextOptions = {}): Next {
+  if (search.endUntestable !== null)
+    return refuse(search, 'end-untestable', `the end ${short(search.endUntestable)} can't be tested: choose another`);
+  const first = firstEnds(search);
+  if (first !== null) return first;
+  const now = search.posterior();
+  const probed = [...search.observed.keys()].some((c) => c !== -1 && c !== search.graph.size - 1);
+  const direction = wrongDirection(search, now);
+  if (direction !== null) return direction;
+  if (now.none > (probed ? PAUSE : BEGIN)) return confirmEnds(search, now, probed);
+  const leader = leading(search, now);
+  const certainty = search.input.certainty ?? 0.95;
+  const outOfBudget = search.spent >= search.budget;
+  if (leader.certainty >= certainty) {
+    if (now.none > NAME && !outOfBudget) return ends(1, search, 'how sure the step itself is');
+    if (leader.culprit === null) return done(search, now, leader, false, 'untestable commits hide which one it is');
+    const check = outOfBudget || search.input.verify === false ? null : verification(search, leader.culprit, now);
+    if (check !== null && check !== 'failed') return check;
+    const verified = search.input.verify !== false && check === null && !outOfBudget;
+    return done(search, now, leader, verified, 'certainty reached');
+  }
+  if (outOfBudget) return done(search, now, { ...leader, culprit: null }, false, 'the budget is used up');
+  const probes = chooseProbes(search, now, options);
+  if (probes.length === 0) {
+    if (search.untestable.size >= search.graph.size - 1 && search.graph.size > 1)
+      return refuse(search, 'nothing-testable', 'no commit of the range can be tested: widen the range');
+    if (search.observed.size <= 2 && search.graph.size > 1)
+      return done(search, now, { ...leader, culprit: null }, false, 'no commit is left to test');
+    return ends(1, search, 'nothing else is left to test');
+  }
+  const names = probes.map((p) => short(p.sha)).join(', ');
+  return { kind: 'probe', probes, why: `${names} split${probes.length === 1 ? 's' : ''} what is left most evenly` };
+}
+
+/** At least three boots of each end (one with a noise history or for binary outcomes), so that there is a spread. */
+function firstEnds(search: Search): Next | null {
+  const history = (search.input.noise?.df ?? 0) >= 4;
+  const least = search.input.kind === 'binary' || history ? 1 : 3;
+  const { good, bad } = search.input;
+  const probes: Probe[] = [];
+  for (const [sha, commit] of [
+    [good, -1],
+    [bad, search.graph.size - 1],
+  ] as const) {
+    const missing = least - (search.observed.get(commit) ?? 0);
+    if (missing > 0) probes.push({ sha, boots: missing });
+  }
+  return probes.length === 0 ? null : { kind: 'confirm-ends', probes, why: 'both ends must show the step' };
+}
+
+function ends(boots: number, search: Search, why: string): Next {
+  const { good, bad } = search.input;
+  return {
+    kind: 'confirm-ends',
+    probes: [
+      { sha: good, boots },
+      { sha: bad, boots },
+    ],
+    why,
+  };
+}
+
+function confirmEnds(search: Search, now: Posterior, probed: boolean): Next {
+  const onEnds = (search.observed.get(-1) ?? 0) + (search.observed.get(search.graph.size - 1) ?? 0);
+  const d = Math.abs(now.step?.d ?? 0);
+  const largest = d + 2 * Math.sqrt(4 / onEnds);
+  const needed = Math.ceil((4 * SEEN * SEEN) / Math.max(d * d, 1e-6));
+  const more = Math.max(2, needed - onEnds);
+  const left = search.budget - search.spent;
+  const binary = search.input.kind === 'binary';
+  const hopeless = !binary && onEnds >= 10 && expectedBoots(largest, search.graph.size) > left + onEnds;
+  const lean = now.none > (binary ? 0.9 : 0.97) && onEnds >= (binary ? 6 : 10);
+  const limit = Math.max(12, Math.floor(search.budget * 0.6));
+  if (left <= 0 || hopeless || lean || onEnds >= limit) {
+    const seen = now.step === null ? 'show no difference' : `differ by ${plusMinus(now.step)}`;
+    const tell = d > 0.05 && more < 1000 ? `${more} more boots could tell` : 'more boots would hardly tell';
+    const code = left <= 0 || hopeless ? 'undecided' : 'no-step';
+    return refuse(search, code, `the ends ${seen}; ${tell}`, d > 0.05 ? more : null);
+  }
+  return ends(
+    1,
+    search,
+    probed ? 'the step itself is in doubt: the ends again' : 'the ends don’t show the step surely yet',
+  );
+}
+
+/** Shannon's part and the confirmation of the limit E = log₂n/C(d) + 4 ln(1/δ)/d² with C ≈ d²/(8 ln 2), δ = 0.05. */
+function expectedBoots(d: number, commits: number): number {
+  return (Math.log2(Math.max(2, commits)) * 8 * Math.LN2) / (d * d) + (4 * Math.log(20)) / (d * d);
+}
+
+interface Leader {
+  culprit: Sha | null;
+  certainty: number;
+}
+
+/** The likeliest candidate, or when the answer is a group of inseparable ones, that group (culprit null). */
+function leading(search: Search, now: Posterior): Leader {
+  const asked = search.input.certainty ?? 0.95;
+  const groupOf = search.groups();
+  const sum = new Float64Array(search.graph.size);
+  let best = 0;
+  for (let b = 0; b < search.graph.size; b++) {
+    sum[groupOf[b]!]! += now.mass[b]!;
+    if (now.mass[b]! > now.mass[best]!) best = b;
+  }
+  if (now.mass[best]! >= asked) return { culprit: search.graph.shas[best]!, certainty: now.mass[best]! };
+  let group = 0;
+  for (let b = 0; b < search.graph.size; b++) if (sum[b]! > sum[group]!) group = b;
+  const members = groupOf.reduce((n, g) => n + (g === group ? 1 : 0), 0);
+  if (members === 1) return { culprit: search.graph.shas[best]!, certainty: now.mass[best]! };
+  return { culprit: null, certainty: sum[group]! };
+}
+
+/**
+ * Fresh boots of the culprit and each testable parent, interleaved, until both were seen on their own side with odds
+ * of 20:1. Null when that is so, 'failed' when four rounds didn't show it.
+ */
+function verification(search: Search, culprit: Sha, now: Posterior): Next | 'failed' | null {
+  const d = Math.abs(now.step?.d ?? 1);
+  const round = d >= 4 || search.input.kind === 'binary' ? 1 : 2;
+  const parents = parentsOf(search, culprit).filter((p) => !isUntestable(search, p));
+  const fresh = freshBoots(search);
+  const seen = (sha: Sha, isNew: boolean) => (now.logOdds.get(search.kernelCommit(sha)) ?? 0) * (isNew ? 1 : -1);
+  const sides: [Sha, boolean][] = [...parents.map((p) => [p, false] as [Sha, boolean])];
+  if (!isUntestable(search, culprit)) sides.push([culprit, true]);
+  const lacking = sides.filter(([sha, isNew]) => (fresh.get(sha) ?? 0) < round || seen(sha, isNew) < Math.log(20));
+  if (lacking.length === 0) return null;
+  if (lacking.every(([sha]) => (fresh.get(sha) ?? 0) >= 4 * round)) return 'failed';
+  const probes = lacking.map(([sha]) => ({ sha, boots: round }));
+  return {
+    kind: 'verify',
+    culprit,
+    parents,
+    probes,
+    why: `${short(culprit)} against its parent${parents.length === 1 ? '' : 's'}`,
+  };
+}
+
+function freshBoots(search: Search): Map<Sha, number> {
+  const fresh = new Map<Sha, number>();
+  for (const e of search.events)
+    if (e.kind === 'observe' && e.verify === true) fresh.set(e.sha, (fresh.get(e.sha) ?? 0) + e.values.length);
+  return fresh;
+}
+
+function parentsOf(search: Search, sha: Sha): Sha[] {
+  const i = search.graph.index.get(sha)!;
+  const inRange = search.graph.parents[i]!.map((p) => search.graph.shas[p]!);
+  const node = search.input.commits.find((c) => c.sha === sha)!;
+  return node.parents.includes(search.input.good) || inRange.length === 0 ? [...inRange, search.input.good] : inRange;
+}
+
+function isUntestable(search: Search, sha: Sha): boolean {
+  const i = search.graph.index.get(sha);
+  return i !== undefined && search.untestable.has(i);
+}
+
+function done(search: Search, now: Posterior, leader: Leader, verified: boolean, reason: string): Next {
+  return {
+    kind: 'done',
+    culprit: leader.culprit,
+    certainty: leader.certainty,
+    credible: credibleSet(search, now),
+    step: now.step,
+    second: null,
+    verified,
+    drift: false,
+    reason,
+  };
+}
+
+/** The smallest set with the asked certainty among "there is a step", likeliest first. */
+export function credibleSet(search: Search, now: Posterior): Candidate[] {
+  const asked = (search.input.certainty ?? 0.95) * (1 - now.none);
+  const order = Array.from(now.mass.keys()).sort((a, b) => now.mass[b]! - now.mass[a]! || a - b);
+  const set: Candidate[] = [];
+  let sum = 0;
+  for (const b of order) {
+    set.push({ sha: search.graph.shas[b]!, probability: now.mass[b]! });
+    sum += now.mass[b]!;
+    if (sum >= asked) break;
+  }
+  return set;
+}
+
+function wrongDirection(search: Search, now: Posterior): Next | null {
+  const wanted = search.input.direction;
+  if (now.step === null || now.none > BEGIN) return null;
+  if (search.input.kind === 'binary' && now.step.d < 0)
+    return refuse(search, 'wrong-direction', 'good fails more often than bad: exchange them');
+  if (wanted === undefined || Math.sign(now.step.d) === wanted) return null;
+  return refuse(search, 'wrong-direction', `the ends differ the other way round: by ${plusMinus(now.step)}`);
+}
+
+function refuse(
+  search: Search,
+  code: Extract<Next, { kind: 'refused' }>['code'],
+  reason: string,
+  moreBoots: number | null = null,
+): Next {
+  const step = search.observed.has(-1) && search.observed.has(search.graph.size - 1) ? search.posterior().step : null;
+  return { kind: 'refused', code, reason, step, moreBoots };
+}
+
+function plusMinus(step: StepSize): string {
+  const half = (step.ci95[1] - step.ci95[0]) / 2;
+  const digits = half >= 1 ? 1 : half >= 0.1 ? 2 : 3;
+  return `${step.pct.toFixed(digits)} % ± ${half.toFixed(digits)} %`;
+}
+
+function short(sha: Sha): string {
+  return sha.slice(0, 12);
+}

@@ -1,0 +1,229 @@
+import { type FlipEvidence, flipEvidence } from './flips.ts';
+import { isAncestor } from './graph.ts';
+import { type LevelData, type LevelEvidence, levelEvidence, logSum, medianOf } from './levels.ts';
+import type { Search } from './search.ts';
+import type { StepSize } from './types.ts';
+
+/** What the boots so far say. Arrays are by index into `search.graph.shas`. */
+export interface Posterior {
+  /** Probability of each candidate; together with `none` they sum to 1. */
+  mass: Float64Array;
+  /** Probability that there is no step in the range. */
+  none: number;
+  step: StepSize | null;
+  /** Log odds that a kernel's own boots show the new level (0 without boots). */
+  logOdds: Map<number, number>;
+}
+
+/** Kernel numbers of the ends in every table; probed commits follow. */
+const GOOD = 0;
+const BAD = 1;
+
+/** Posterior of the search as it stands: prior × evidence of the class that a candidate falls in, over all boots. */
+export function computePosterior(search: Search): Posterior {
+  const { graph, prior } = search;
+  const table = bootTable(search);
+  const { classOf, isNew, weight } = partition(search, table.commits);
+  const none = search.input.nullPrior ?? 0.5;
+  const evidence =
+    search.input.kind === 'binary'
+      ? binaryEvidence(table, isNew, weight)
+      : numberEvidence(search, table, isNew, weight);
+
+  const log = new Float64Array(graph.size + 1);
+  for (let b = 0; b < graph.size; b++) log[b] = Math.log(prior[b]! * (1 - none)) + evidence.classes[classOf[b]!]!;
+  log[graph.size] = Math.log(none) + evidence.none;
+  const total = logSum(log);
+  const mass = new Float64Array(graph.size);
+  for (let b = 0; b < graph.size; b++) mass[b] = Math.exp(log[b]! - total);
+  return { mass, none: Math.exp(log[graph.size]! - total), step: evidence.step, logOdds: evidence.logOdds };
+}
+
+interface Evidence {
+  classes: Float64Array;
+  none: number;
+  step: StepSize | null;
+  logOdds: Map<number, number>;
+}
+
+/** Boots in rows, by kernel: 0 is good, 1 is bad, then the probed commits; `commits[k]` is the graph index (−1: good). */
+export interface BootTable {
+  commits: number[];
+  kernel: number[];
+  values: (number | null)[][];
+  block: string[];
+}
+
+export function bootTable(search: Search): BootTable {
+  const bad = search.graph.size - 1;
+  const commits = [-1, bad];
+  const kernelOf = new Map<number, number>([
+    [-1, GOOD],
+    [bad, BAD],
+  ]);
+  const table: BootTable = { commits, kernel: [], values: [], block: [] };
+  for (const event of search.events) {
+    if (event.kind !== 'observe') continue;
+    const commit = search.kernelCommit(event.sha);
+    let kernel = kernelOf.get(commit);
+    if (kernel === undefined) {
+      kernel = commits.length;
+      kernelOf.set(commit, kernel);
+      commits.push(commit);
+    }
+    for (const value of event.values) {
+      table.kernel.push(kernel);
+      table.values.push(Array.isArray(value) ? value : [value]);
+      table.block.push(`${event.host ?? ''}\n${event.session ?? ''}`);
+    }
+  }
+  return table;
+}
+
+/** Groups candidates that no boot so far tells apart: they differ in prior only. */
+function partition(search: Search, commits: number[]) {
+  const { graph, prior } = search;
+  const classOf = new Int32Array(graph.size);
+  let classes = 1;
+  for (let k = 2; k < commits.length; k++) {
+    const split = new Map<number, number>();
+    for (let b = 0; b < graph.size; b++) {
+      const key = classOf[b]! * 2 + (isAncestor(graph, b, commits[k]!) ? 1 : 0);
+      let to = split.get(key);
+      if (to === undefined) {
+        to = split.size;
+        split.set(key, to);
+      }
+      classOf[b] = to;
+    }
+    classes = split.size;
+  }
+  const isNew = new Uint8Array(classes * commits.length);
+  const weight = new Float64Array(classes);
+  const seen = new Uint8Array(classes);
+  for (let b = 0; b < graph.size; b++) {
+    const c = classOf[b]!;
+    weight[c]! += prior[b]!;
+    if (seen[c] === 1) continue;
+    seen[c] = 1;
+    isNew[c * commits.length + BAD] = 1;
+    for (let k = 2; k < commits.length; k++) isNew[c * commits.length + k] = isAncestor(graph, b, commits[k]!) ? 1 : 0;
+  }
+  return { classOf, isNew, weight };
+}
+
+function binaryEvidence(table: BootTable, isNew: Uint8Array, weight: Float64Array): Evidence {
+  const runs = new Float64Array(table.commits.length);
+  const bad = new Float64Array(table.commits.length);
+  table.kernel.forEach((k, i) => {
+    runs[k]! += 1;
+    bad[k]! += table.values[i]![0]!;
+  });
+  const e: FlipEvidence = flipEvidence({ runs, bad }, isNew, weight);
+  const width = 1.96 * Math.sqrt(e.variance0 + e.variance1);
+  const share = e.new - e.old;
+  const spread = Math.sqrt(Math.max(0.0025, (e.old * (1 - e.old) + e.new * (1 - e.new)) / 2));
+  const logOdds = new Map<number, number>();
+  const clamp = (p: number) => Math.min(0.995, Math.max(0.005, p));
+  const [p0, p1] = [clamp(e.old), clamp(e.new)];
+  table.commits.forEach((commit, k) => {
+    if (runs[k] === 0) return;
+    logOdds.set(commit, bad[k]! * Math.log(p1 / p0) + (runs[k]! - bad[k]!) * Math.log((1 - p1) / (1 - p0)));
+  });
+  return {
+    classes: e.classes,
+    none: e.none,
+    step: { pct: share * 100, ci95: [(share - width) * 100, Math.min(1, share + width) * 100], d: share / spread },
+    logOdds,
+  };
+}
+
+/**
+ * One metric: its level evidence. Several: the sum over metrics, each of which may also not step at all
+ * (½ evidence + ½ evidence of one level), so that metrics without the step don't dilute those with it.
+ */
+function numberEvidence(search: Search, table: BootTable, isNew: Uint8Array, weight: Float64Array): Evidence {
+  const metrics = search.input.metrics?.length ?? 1;
+  const parts: LevelPart[] = [];
+  for (let m = 0; m < metrics; m++) {
+    const part = metricEvidence(search, table, m, isNew, weight);
+    if (part !== null) parts.push(part);
+  }
+  const classes = new Float64Array(weight.length);
+  let none = 0;
+  const logOdds = new Map<number, number>();
+  for (const part of parts) {
+    none += part.levels.none;
+    const mix = metrics > 1;
+    for (let k = 0; k < classes.length; k++)
+      classes[k]! += mix ? logSum([part.levels.classes[k]!, part.levels.none]) - Math.LN2 : part.levels.classes[k]!;
+    for (const [commit, odds] of part.logOdds) logOdds.set(commit, (logOdds.get(commit) ?? 0) + odds);
+  }
+  parts.sort((a, b) => Math.abs(b.step.d) - Math.abs(a.step.d));
+  return { classes, none, step: parts[0]?.step ?? null, logOdds };
+}
+
+interface LevelPart {
+  levels: LevelEvidence;
+  step: StepSize;
+  logOdds: Map<number, number>;
+}
+
+function metricEvidence(
+  search: Search,
+  table: BootTable,
+  metric: number,
+  isNew: Uint8Array,
+  weight: Float64Array,
+): LevelPart | null {
+  const data = levelData(search, table, metric);
+  if (!data.kernel.includes(GOOD) || !data.kernel.includes(BAD)) return null;
+  const levels = levelEvidence(data, isNew, weight);
+  const logOdds = new Map<number, number>();
+  const low = levels.level0;
+  const high = levels.level1;
+  // Student's t with 4 degrees of freedom around both levels: a plug-in, for deciding whether a commit was seen directly
+  const t4 = (y: number, mu: number) => -2.5 * Math.log1p(((y - mu) / levels.sigma) ** 2 / 4);
+  for (let i = 0; i < data.y.length; i++) {
+    const commit = table.commits[data.kernel[i]!]!;
+    logOdds.set(commit, (logOdds.get(commit) ?? 0) + t4(data.y[i]!, high) - t4(data.y[i]!, low));
+  }
+  const width = 1.96 * Math.sqrt(levels.variance0 + levels.variance1);
+  const change = high - low;
+  const percent = (v: number) => 100 * (data.log ? Math.expm1(v) : v / Math.abs(low || 1));
+  return {
+    levels,
+    step: {
+      pct: percent(change),
+      ci95: [percent(change - width), percent(change + width)],
+      d: change / levels.sigma,
+    },
+    logOdds,
+  };
+}
+
+/** The boots of one metric; logarithms when all are positive, so that the step is a ratio and spread is relative. */
+export function levelData(search: Search, table: BootTable, metric: number): LevelData & { log: boolean } {
+  const rows: number[] = [];
+  for (let i = 0; i < table.values.length; i++)
+    if (Number.isFinite(table.values[i]![metric] ?? Number.NaN)) rows.push(i);
+  const raw = rows.map((i) => table.values[i]![metric] as number);
+  const log = raw.every((v) => v > 0);
+  const y = Float64Array.from(raw, (v) => (log ? Math.log(v) : v));
+  const kernel = Int32Array.from(rows, (i) => table.kernel[i]!);
+  const size = Math.abs(medianOf(Float64Array.from(raw, Math.abs).sort())) || 1;
+  const unit = log ? 1 : size;
+  const noise = search.input.noise;
+  return {
+    y,
+    kernel,
+    kernels: table.commits.length,
+    good: GOOD,
+    bad: BAD,
+    sd: (noise?.sd ?? 0) * unit,
+    df: noise?.df ?? 0,
+    buildSd: (noise?.buildSd ?? 0) * unit,
+    floor: unit * 1e-6,
+    log,
+  };
+}
