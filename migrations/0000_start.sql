@@ -186,6 +186,7 @@ CREATE TABLE "kernel" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "kernel_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"kind" text NOT NULL,
 	"tree_id" integer,
+	"repo" text,
 	"sha" text,
 	"package" text,
 	"package_version" text,
@@ -394,4 +395,7 @@ CREATE INDEX "judgement_pair" ON "judgement" USING btree ("pair_id");--> stateme
 CREATE INDEX "kernel_sha" ON "kernel" USING btree ("sha");--> statement-breakpoint
 CREATE INDEX "kernel_load" ON "kernel" USING btree ("load_hash","cmdline");--> statement-breakpoint
 CREATE INDEX "metric_layout_testcase" ON "metric_layout" USING btree ("testcase_id","id");--> statement-breakpoint
-CREATE INDEX "pair_tree" ON "pair" USING btree ("tree_id","branch","id");
+CREATE INDEX "pair_tree" ON "pair" USING btree ("tree_id","branch","id");--> statement-breakpoint
+-- The values are deflated already: don't let Postgres try again.
+ALTER TABLE "boot_matrix" ALTER COLUMN "values" SET STORAGE EXTERNAL;--> statement-breakpoint
+ALTER TABLE "metric_block" ALTER COLUMN "values" SET STORAGE EXTERNAL;

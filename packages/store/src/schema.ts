@@ -95,6 +95,8 @@ export const kernel = pgTable(
     id: id(),
     kind: text('kind').$type<'kbuild' | 'deb'>().notNull(),
     treeId: integer('tree_id').references(() => tree.id),
+    /** A repository on disk that is no tree (`kdelta run … --kernel PATH:COMMIT`). */
+    repo: text('repo'),
     sha: text('sha').references(() => commit.sha),
     package: text('package'),
     packageVersion: text('package_version'),

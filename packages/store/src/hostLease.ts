@@ -1,0 +1,67 @@
+import { and, eq, isNull, lt, ne, or, sql } from 'drizzle-orm';
+import type { Db } from './connect.ts';
+import { host } from './schema.ts';
+
+export interface Lease {
+  hostId: number;
+  /** Grows with every lease of this host; whatever is done to the host is done under it. */
+  epoch: number;
+  owner: string;
+}
+
+/** Leases the host for one boot when nobody holds it (or its holder is gone); null otherwise. */
+export async function leaseHost(
+  db: Db,
+  hostId: number,
+  bootId: number,
+  owner: string,
+  ttlMs: number,
+): Promise<Lease | null> {
+  const rows = await db
+    .update(host)
+    .set({
+      state: 'leased',
+      epoch: sql`${host.epoch} + 1`,
+      leaseOwner: owner,
+      leaseUntil: sql`now() + ${ttlMs} * interval '1 millisecond'`,
+      leaseBootId: bootId,
+    })
+    .where(
+      and(
+        eq(host.id, hostId),
+        ne(host.state, 'quarantined'),
+        ne(host.state, 'maintenance'),
+        or(isNull(host.leaseOwner), lt(host.leaseUntil, sql`now()`)),
+      ),
+    )
+    .returning({ epoch: host.epoch });
+  return rows[0] ? { hostId, epoch: rows[0].epoch, owner } : null;
+}
+
+/** Prolongs a lease; false when another epoch has begun. */
+export async function renewLease(db: Db, lease: Lease, ttlMs: number): Promise<boolean> {
+  const rows = await db
+    .update(host)
+    .set({ leaseUntil: sql`now() + ${ttlMs} * interval '1 millisecond'` })
+    .where(and(eq(host.id, lease.hostId), eq(host.epoch, lease.epoch), eq(host.leaseOwner, lease.owner)))
+    .returning({ id: host.id });
+  return rows.length === 1;
+}
+
+/**
+ * Gives the host back; nothing happens when another epoch has begun. `failed`: the host's own fault (class `infra`), which
+ * counts towards suspicion; a good boot clears the count.
+ */
+export async function releaseHost(db: Db, lease: Lease, outcome: 'good' | 'failed' | 'unknown'): Promise<void> {
+  await db
+    .update(host)
+    .set({
+      state: outcome === 'failed' ? 'suspect' : 'idle',
+      leaseOwner: null,
+      leaseUntil: null,
+      leaseBootId: null,
+      ...(outcome === 'good' ? { failures: 0 } : {}),
+      ...(outcome === 'failed' ? { failures: sql`${host.failures} + 1` } : {}),
+    })
+    .where(and(eq(host.id, lease.hostId), eq(host.epoch, lease.epoch)));
+}
