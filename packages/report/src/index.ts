@@ -1,3 +1,5 @@
+export * from './mmtests/monitors.ts';
+export * from './mmtests/table.ts';
 export * from './table.ts';
 export * from './table-cells.ts';
 export { renderExplain } from './table-explain.ts';
