@@ -1,3 +1,4 @@
+export * from './mail/index.ts';
 export * from './mmtests/monitors.ts';
 export * from './mmtests/table.ts';
 export * from './table.ts';

@@ -1,0 +1,3 @@
+export { mailBody, mailSignature } from './body.ts';
+export type { CommitFacts, MailFacts } from './facts.ts';
+export { mailSubject, subsystemOf } from './subject.ts';
