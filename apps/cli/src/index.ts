@@ -2,6 +2,14 @@ import { Command } from 'commander';
 
 /** Subcommands are loaded when they are used: `kdelta --help` must not pay for them. */
 const subcommands: Record<string, { description: string; load: () => Promise<Command> }> = {
+  extract: {
+    description: 'print the samples of an MMTests work log',
+    load: async () => (await import('./extract.ts')).extractCommand(),
+  },
+  import: {
+    description: "read other systems' results into matrix files",
+    load: async () => (await import('./import.ts')).importCommand(),
+  },
   parse: {
     description: "print a raw output's samples",
     load: async () => (await import('./parse.ts')).parseCommand(),
