@@ -1,1 +1,2 @@
-export {};
+export * from './messages.ts';
+export * from './openQueues.ts';
