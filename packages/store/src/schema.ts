@@ -488,22 +488,30 @@ export const report = pgTable(
   (t) => [unique('report_once').on(t.treeId, t.culpritSha, t.kind)],
 );
 
-/** The bytes that go out, composed once; a retry sends the same. */
-export const outbox = pgTable('outbox', {
-  id: id(),
-  reportId: integer('report_id')
-    .notNull()
-    .references(() => report.id),
-  messageId: text('message_id').notNull().unique(),
-  envelopeFrom: text('envelope_from').notNull(),
-  envelopeTo: text('envelope_to').array().notNull(),
-  raw: bytea('raw').notNull(),
-  state: text('state').$type<'queued' | 'sending' | 'sent' | 'unknown' | 'refused'>().notNull().default('queued'),
-  response: text('response'),
-  sentAt: at('sent_at'),
-  nextTryAt: at('next_try_at').notNull().defaultNow(),
-  ...claim(),
-});
+/**
+ * The bytes that go out, composed once; a retry sends the same. People get the attachments, lists a version with links;
+ * both have the report's Message-ID, as one mail that was relayed by a list without its attachments would.
+ */
+export const outbox = pgTable(
+  'outbox',
+  {
+    id: id(),
+    reportId: integer('report_id')
+      .notNull()
+      .references(() => report.id),
+    messageId: text('message_id').notNull(),
+    audience: text('audience').$type<'all' | 'people' | 'lists'>().notNull().default('all'),
+    envelopeFrom: text('envelope_from').notNull(),
+    envelopeTo: text('envelope_to').array().notNull(),
+    raw: bytea('raw').notNull(),
+    state: text('state').$type<'queued' | 'sending' | 'sent' | 'unknown' | 'refused'>().notNull().default('queued'),
+    response: text('response'),
+    sentAt: at('sent_at'),
+    nextTryAt: at('next_try_at').notNull().defaultNow(),
+    ...claim(),
+  },
+  (t) => [unique('outbox_once').on(t.messageId, t.audience)],
+);
 
 export const apiToken = pgTable('api_token', {
   id: id(),
