@@ -2,6 +2,10 @@ import { Command } from 'commander';
 
 /** Subcommands are loaded when they are used: `kdelta --help` must not pay for them. */
 const subcommands: Record<string, { description: string; load: () => Promise<Command> }> = {
+  bisect: {
+    description: 'find the commit that changed a metric',
+    load: async () => (await import('./bisect/index.ts')).bisectCommand(),
+  },
   extract: {
     description: 'print the samples of an MMTests work log',
     load: async () => (await import('./extract.ts')).extractCommand(),

@@ -222,8 +222,8 @@ function oneLevelEvidence(data: LevelData, share: Float64Array): number {
   const mad = Math.max(1.4826 * medianOf(Float64Array.from(data.y, (v) => Math.abs(v - middle)).sort()), data.floor);
   const known = data.df > 0 ? Math.hypot(data.sd, data.buildSd) : sd;
   const room = Math.exp(4 / Math.sqrt(2 * Math.max(2, n - 1)));
-  const low = Math.min(sd, mad, known) / room;
-  const high = Math.max(sd, mad) * room;
+  const low = Math.max(Math.min(sd, mad, known) / room, data.floor);
+  const high = Math.max(sd, mad, data.floor) * room;
   const points = Math.min(60, Math.max(12, Math.ceil((Math.log(high / low) * Math.sqrt(2 * n)) / 1.5)));
   const sigmas = logGrid(low, high, points);
   const span = Math.max(sd, mad);
@@ -297,7 +297,7 @@ function spreadPrior(data: LevelData, sigmas: Float64Array): Float64Array {
 function spreadGrid(data: LevelData, rough: Rough): Float64Array {
   const freedom = Math.max(2, data.y.length - 2 + data.df);
   const room = Math.exp(5 / Math.sqrt(2 * freedom));
-  const low = Math.max(Math.min(rough.sigma, rough.wide) / room, data.floor * 0.5);
+  const low = Math.max(Math.min(rough.sigma, rough.wide) / room, data.floor);
   const high = Math.max(rough.sigma, rough.wide, data.floor) * room;
   const points = Math.max(5, Math.ceil((Math.log(high / low) * Math.sqrt(2 * freedom)) / 1.6));
   return logGrid(low, high, Math.min(points, 24));

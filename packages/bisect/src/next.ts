@@ -16,13 +16,18 @@ const PAUSE = 0.25;
 const NAME = 0.015;
 /** z of a difference that counts as seen, when saying how many more boots could tell. */
 const SEEN = 3.3;
+/** Percent: ends that differ by less for sure are not searched. */
+const LEAST_STEP = 0.005;
 
 /** What to do next. Pure: the same search gives the same answer. */
 export function next(search: Search, options: NextOptions = {}): Next {
   if (search.endUntestable !== null)
     return refuse(search, 'end-untestable', `the end ${short(search.endUntestable)} can't be tested: choose another`);
   const first = firstEnds(search);
-  if (first !== null) return first;
+  if (first !== null) {
+    if (search.spent < search.budget) return first;
+    return refuse(search, 'undecided', 'the budget ended before both ends had a spread: allow more boots');
+  }
   const now = search.posterior();
   const probed = [...search.observed.keys()].some((c) => c !== -1 && c !== search.graph.size - 1);
   const direction = wrongDirection(search, now);
@@ -89,9 +94,11 @@ function confirmEnds(search: Search, now: Posterior, probed: boolean): Next {
   const left = search.budget - search.spent;
   const binary = search.input.kind === 'binary';
   const hopeless = !binary && onEnds >= 10 && expectedBoots(largest, search.graph.size) > left + onEnds;
+  const invisible =
+    !binary && onEnds >= 10 && now.step !== null && now.step.ci95.every((v) => Math.abs(v) < LEAST_STEP);
   const lean = now.none > (binary ? 0.9 : 0.97) && onEnds >= (binary ? 6 : 10);
   const limit = Math.max(12, Math.floor(search.budget * 0.6));
-  if (left <= 0 || hopeless || lean || onEnds >= limit) {
+  if (left <= 0 || hopeless || lean || invisible || onEnds >= limit) {
     const seen = now.step === null ? 'show no difference' : `differ by ${plusMinus(now.step)}`;
     const tell = d > 0.05 && more < 1000 ? `${more} more boots could tell` : 'more boots would hardly tell';
     const code = left <= 0 || hopeless ? 'undecided' : 'no-step';
