@@ -1,10 +1,12 @@
 import type { HostDriver } from '@kdelta/hosts';
 import type { HostFile, KdeltaConfig } from '@kdelta/jobs';
 import type { BuildOutcome, KernelSpec } from '@kdelta/kernels';
+import type { Registry } from '@kdelta/matrix';
 import type { Programs } from '@kdelta/programs';
 import type { StepName } from '@kdelta/queue';
 import type { ArtifactStore, Db, Progress, Store } from '@kdelta/store';
 import type { Logger } from 'pino';
+import type { BootHost } from './bootHost.ts';
 
 /** A row that the next step should look at. */
 export interface Next {
@@ -31,6 +33,10 @@ export interface StepContext {
   buildKernel(spec: KernelSpec, options: BuildOptions): Promise<BuildOutcome>;
   /** The driver of a host (packages/hosts). */
   driverOf(host: HostFile): HostDriver;
+  /** Runs one boot on a host (packages/runner). */
+  bootHost: BootHost;
+  /** What is known of metrics, from the programs' meta.yaml and the pattern rules. */
+  metrics: Registry;
 }
 
 export interface BuildOptions {

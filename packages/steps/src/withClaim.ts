@@ -17,6 +17,9 @@ import type { Next, StepContext } from './context.ts';
 /** How long a claim lasts without a sign of life of its holder, and so how long a killed worker's row waits. */
 export const claimTtlMs = 30_000;
 
+/** Not now, through no fault of ours or of the row: it is tried again after a growing pause. */
+export class TryAgain extends Error {}
+
 /** What a step holds while it works on a row. */
 export interface Claimed<T extends ClaimTable> {
   row: RowOf<T>;
@@ -34,7 +37,8 @@ export interface Claimed<T extends ClaimTable> {
 /**
  * Claims row `id` of `table` and runs `work` on it; does nothing when the row isn't in one of `from` or is held by another.
  * The claim is kept alive while `work` runs. When `work` throws, the row goes back to its former state: at once when the
- * program ends, and with a growing pause when it is our fault (class `bug`); after `maxAttempts` `onBug` writes it off.
+ * program ends, after a growing pause when it threw TryAgain or it is our fault (class `bug`); of these, `maxAttempts` end with
+ * `onBug`, which writes the row off.
  */
 export async function withClaim<T extends ClaimTable>(
   ctx: StepContext,
@@ -90,6 +94,9 @@ export async function withClaim<T extends ClaimTable>(
     } else if (isConnectionError(error)) {
       ctx.log.warn(bindings, 'the database went away in the middle of a step; it will run again');
       await releaseClaim(ctx.db, table, id, token, { ...back, countAttempt: true });
+    } else if (error instanceof TryAgain) {
+      ctx.log.warn({ ...bindings, attempt: row.attempt }, 'a step is put off');
+      await pause(ctx.db, table, id, token, Math.min(5_000 * 4 ** (row.attempt ?? 0), 600_000));
     } else {
       ctx.log.error({ ...bindings, attempt: row.attempt }, 'bug in a step');
       if ((row.attempt ?? 0) + 1 >= (claim.maxAttempts ?? 4) && claim.onBug) {

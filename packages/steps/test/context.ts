@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { buildRegistry } from '@kdelta/matrix';
 import { localArtifacts } from '@kdelta/store';
 import { createTestDatabase, type TestDatabase } from '@kdelta/store/testing';
 import { pino } from 'pino';
@@ -49,6 +50,8 @@ export async function createTestContext(over: Partial<StepContext> = {}): Promis
     driverOf: () => {
       throw new Error('this test boots nothing');
     },
+    bootHost: () => Promise.reject(new Error('this test boots nothing')),
+    metrics: buildRegistry(),
     ...over,
   };
 }

@@ -47,7 +47,7 @@ test('a step that lost its claim while it worked writes nothing', async () => {
       .update(pair)
       .set({ claimUntil: new Date(0) })
       .where(eq(pair.id, id));
-    await takeBackClaims(ctx.db, pair, ['judging']);
+    await takeBackClaims(ctx.db, pair, ['judging'], undefined, 0);
     await finish(async (tx) => {
       await tx.update(pair).set({ state: 'judged' }).where(eq(pair.id, id));
       return [{ step: 'bisect', id: 3 }];
@@ -97,7 +97,7 @@ test('a bug leaves the row to be tried again later, and is written off in the en
     .update(pair)
     .set({ claimUntil: new Date(0) })
     .where(eq(pair.id, id));
-  await takeBackClaims(ctx.db, pair, ['judging']);
+  await takeBackClaims(ctx.db, pair, ['judging'], undefined, 0);
   await run();
   expect(await row()).toMatchObject({ state: 'failed', failure: { class: 'bug', message: 'oops' } });
 });

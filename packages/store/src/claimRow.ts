@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { and, eq, getTableColumns, type InferSelectModel, inArray, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, type InferSelectModel, inArray, isNull, lt, sql } from 'drizzle-orm';
 import type { Db } from './connect.ts';
 import type { bisect, boot, branchHead, kernel, outbox, pair } from './schema.ts';
 
@@ -11,7 +11,20 @@ export type StateOf<T extends ClaimTable> = RowOf<T> extends { state: infer S ex
 /** All claimable tables look like this one, as far as a claim goes. */
 const asAny = (table: ClaimTable) => table as unknown as typeof pair;
 
-/** Claims the row when it is in one of the states `from` and nobody holds it; null otherwise. The clock is the database's. */
+/**
+ * While Postgres was away nobody could prolong anything. For this long after its start expired claims and leases stand,
+ * so that their holders, who live, can say so.
+ */
+export const restartGraceMs = 20_000;
+
+export function upFor(ms: number) {
+  return sql`pg_postmaster_start_time() < now() - ${ms} * interval '1 millisecond'`;
+}
+
+/**
+ * Claims the row when it is in one of the states `from` and nobody holds it; null otherwise. A claim that has expired still
+ * holds until `takeBackClaims` ends it. The clock is the database's.
+ */
 export async function claimRow<T extends ClaimTable>(
   db: Db,
   table: T,
@@ -27,9 +40,7 @@ export async function claimRow<T extends ClaimTable>(
       claimUntil: sql`now() + ${claim.ttlMs} * interval '1 millisecond'`,
       ...(claim.to === undefined ? {} : { state: claim.to as 'planned' }),
     })
-    .where(
-      and(eq(t.id, id), inArray(t.state, claim.from as 'planned'[]), or(isNull(t.claim), lt(t.claimUntil, sql`now()`))),
-    )
+    .where(and(eq(t.id, id), inArray(t.state, claim.from as 'planned'[]), isNull(t.claim)))
     .returning(getTableColumns(t));
   const row = rows[0];
   return row ? { row: row as unknown as RowOf<T>, token } : null;
@@ -92,13 +103,14 @@ export async function releaseClaim<T extends ClaimTable>(
 
 /**
  * Takes back claims whose holder is gone (`claim_until` has passed) on rows in `states`; they get `backTo` as their state
- * and a new attempt number, so that they can be queued again. Returns their ids.
+ * and a new attempt number, so that they can be queued again. Returns their ids. `graceMs`: see restartGraceMs.
  */
 export async function takeBackClaims<T extends ClaimTable>(
   db: Db,
   table: T,
   states: StateOf<T>[],
   backTo?: StateOf<T>,
+  graceMs = restartGraceMs,
 ): Promise<number[]> {
   const t = asAny(table);
   const rows = await db
@@ -109,7 +121,7 @@ export async function takeBackClaims<T extends ClaimTable>(
       attempt: sql`${t.attempt} + 1`,
       ...(backTo === undefined ? {} : { state: backTo as 'planned' }),
     })
-    .where(and(inArray(t.state, states as 'planned'[]), lt(t.claimUntil, sql`now()`)))
+    .where(and(inArray(t.state, states as 'planned'[]), lt(t.claimUntil, sql`now()`), upFor(graceMs)))
     .returning({ id: t.id });
   return rows.map((row) => row.id);
 }

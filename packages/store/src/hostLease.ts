@@ -1,4 +1,5 @@
 import { and, eq, isNull, lt, ne, or, sql } from 'drizzle-orm';
+import { restartGraceMs, upFor } from './claimRow.ts';
 import type { Db } from './connect.ts';
 import { host } from './schema.ts';
 
@@ -9,13 +10,14 @@ export interface Lease {
   owner: string;
 }
 
-/** Leases the host for one boot when nobody holds it (or its holder is gone); null otherwise. */
+/** Leases the host for one boot when nobody holds it or its holder is gone; null otherwise. `graceMs`: see restartGraceMs. */
 export async function leaseHost(
   db: Db,
   hostId: number,
   bootId: number,
   owner: string,
   ttlMs: number,
+  graceMs = restartGraceMs,
 ): Promise<Lease | null> {
   const rows = await db
     .update(host)
@@ -31,7 +33,7 @@ export async function leaseHost(
         eq(host.id, hostId),
         ne(host.state, 'quarantined'),
         ne(host.state, 'maintenance'),
-        or(isNull(host.leaseOwner), lt(host.leaseUntil, sql`now()`)),
+        or(isNull(host.leaseOwner), and(lt(host.leaseUntil, sql`now()`), upFor(graceMs))),
       ),
     )
     .returning({ epoch: host.epoch });

@@ -36,7 +36,7 @@ test('of twenty who claim a row at once one gets it', async () => {
 test('an expired claim is taken back with a new attempt, and its former holder writes nothing more', async () => {
   const id = fixture.boots[1]!.id;
   const old = await claimRow(db, boot, id, { from: ['wanted'], to: 'claimed', ttlMs: -1 });
-  expect(await takeBackClaims(db, boot, ['claimed'], 'wanted')).toEqual([id]);
+  expect(await takeBackClaims(db, boot, ['claimed'], 'wanted', 0)).toEqual([id]);
   const next = await claimRow(db, boot, id, { from: ['wanted'], to: 'claimed', ttlMs: 60_000 });
   expect(next!.row.attempt).toBe(1);
   expect(await renewClaim(db, boot, id, old!.token, 60_000)).toBe(false);
@@ -50,7 +50,7 @@ test('a lease that has passed to another epoch can be neither prolonged nor give
   const bootId = fixture.boots[2]!.id;
   const owner = '00000000-0000-4000-8000-000000000001';
   const first = await leaseHost(db, hostId, bootId, owner, -1);
-  const second = await leaseHost(db, hostId, bootId, owner, 60_000);
+  const second = await leaseHost(db, hostId, bootId, owner, 60_000, 0);
   expect(second!.epoch).toBe(first!.epoch + 1);
   expect(await renewLease(db, first!, 60_000)).toBe(false);
   await releaseHost(db, first!, 'good');

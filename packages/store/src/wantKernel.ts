@@ -1,0 +1,40 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import type { Db } from './connect.ts';
+import { kernel } from './schema.ts';
+
+export interface WantedKernel {
+  kind: 'kbuild' | 'deb';
+  treeId?: number;
+  repo?: string;
+  sha?: string;
+  package?: string;
+  packageVersion?: string;
+  /** Base and fragments, joined by `+`. */
+  kconfig?: string;
+  kconfigHash?: string;
+  cmdline?: string;
+  priority?: number;
+}
+
+/** The kernel row of this commit (or package), kconfig and command line, made in state `wanted` where it is new. */
+export async function wantKernel(db: Db, wanted: WantedKernel): Promise<typeof kernel.$inferSelect> {
+  const [made] = await db.insert(kernel).values(wanted).onConflictDoNothing().returning();
+  if (made) return made;
+  const same = <T>(column: Parameters<typeof isNull>[0], value: T | undefined) =>
+    value === undefined ? isNull(column) : eq(column as typeof kernel.sha, value as string);
+  const [known] = await db
+    .select()
+    .from(kernel)
+    .where(
+      and(
+        eq(kernel.kind, wanted.kind),
+        same(kernel.treeId, wanted.treeId),
+        same(kernel.sha, wanted.sha),
+        same(kernel.package, wanted.package),
+        same(kernel.packageVersion, wanted.packageVersion),
+        eq(kernel.kconfigHash, wanted.kconfigHash ?? ''),
+        eq(kernel.cmdline, wanted.cmdline ?? ''),
+      ),
+    );
+  return known as typeof kernel.$inferSelect;
+}
