@@ -41,7 +41,8 @@ class SshShell implements Shell {
   async exec(command: string, options: Parameters<Shell['exec']>[1] = {}): ReturnType<Shell['exec']> {
     const chunks: Buffer[] = [];
     const { status, stderr } = await this.run(command, options, (chunk) => {
-      chunks.push(chunk);
+      if (options.onStdout) options.onStdout(chunk);
+      else chunks.push(chunk);
     });
     return { status, stdout: Buffer.concat(chunks), stderr };
   }
@@ -189,6 +190,13 @@ class SshShell implements Shell {
           channel.close();
           settle();
         };
+        options.signal?.addEventListener(
+          'abort',
+          () => stop(new ShellError('KD_SSH_CLOSED', 'the command was dropped')),
+          {
+            once: true,
+          },
+        );
         if (options.timeoutMs !== undefined)
           timer = setTimeout(
             () => stop(new ShellError('KD_SSH_TIMEOUT', `a command took longer than ${options.timeoutMs} ms`)),

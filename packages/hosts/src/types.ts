@@ -31,7 +31,15 @@ export interface Shell {
   /** Runs a command line that was written by kdelta (never built from parameters); rejects on a lost connection. */
   exec(
     command: string,
-    options?: { stdin?: Buffer | NodeJS.ReadableStream; timeoutMs?: number; maxBytes?: number },
+    options?: {
+      stdin?: Buffer | NodeJS.ReadableStream;
+      timeoutMs?: number;
+      maxBytes?: number;
+      /** Gets stdout as it comes; `stdout` is then empty. */
+      onStdout?: (chunk: Buffer) => void;
+      /** Closes the channel; the command then rejects. */
+      signal?: AbortSignal;
+    },
   ): Promise<{
     status: number;
     stdout: Buffer;

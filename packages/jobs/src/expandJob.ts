@@ -7,8 +7,8 @@ import type { HostFile, JobFile, ParamMeta, ProgramMeta, ProgramUse, Testcase } 
 /**
  * All testcases of a job on a host: the cartesian product over the lists among its parameters, in the file's order, the
  * last varying fastest. Percentages are of the host's CPUs or memory, cut to an integer as LKP does
- * (`(pct * nr_cpu / 100).to_i`). In the environment, sizes are bytes, durations seconds; `nr_cpu` and `memory` (bytes) are
- * always there. `versions` is empty: see `withVersions`.
+ * (`(pct * nr_cpu / 100).to_i`). In the environment, sizes are bytes, durations seconds; `nr_cpu`, `nr_node` and `memory`
+ * (bytes) are always there. `versions` is empty: see `withVersions`.
  * Throws InputError KD_JOB_INVALID where a percentage comes to nothing on this host.
  */
 export function expandJob(job: JobFile, host: HostFile, programs: Programs): Testcase[] {
@@ -97,7 +97,11 @@ function environment(
   program: ProgramMeta,
   given: Record<string, string>,
 ): Record<string, string> {
-  const env: Record<string, string> = { nr_cpu: String(host.nrCpu), memory: String(host.memory) };
+  const env: Record<string, string> = {
+    nr_cpu: String(host.nrCpu),
+    nr_node: String(host.nrNode),
+    memory: String(host.memory),
+  };
   for (const [name, meta] of Object.entries(program.params)) {
     const value = given[name] ?? meta.default;
     if (value !== undefined) env[name] = resolve(job, host, name, value, meta);

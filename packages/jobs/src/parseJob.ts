@@ -69,8 +69,8 @@ function readJob(yaml: YamlFile, entries: Entry[], programs: Programs): JobFile 
     fail(benchmarks[1].yaml, [benchmarks[1].key], `a job runs one benchmark; ${benchmark.key} is already named`);
   const meta = programs.get(benchmark.key)!;
 
-  // Monitors that are on by default take part unless the file turns them off (`vmstat: false`).
-  const off = new Set(uses.filter((use) => isScalar(use.value) && use.value.value === false).map((use) => use.key));
+  // Monitors that are on by default take part unless the file turns them off (`vmstat: off`).
+  const off = new Set(uses.filter((use) => isOff(use.value)).map((use) => use.key));
   const monitors = new Set(
     [...programs.values()].filter((p) => p.type === 'monitor' && p.default && !off.has(p.name)).map((p) => p.name),
   );
@@ -115,6 +115,11 @@ function readJob(yaml: YamlFile, entries: Entry[], programs: Programs): JobFile 
     wantPct: quantity(own, 'want', (t) => parsePercent(t) ?? parsePercent(`${t}%`), 'a percentage such as 2%'),
     needKconfig: readNeedKconfig(own.get('need_kconfig')),
   };
+}
+
+/** YAML 1.1, which LKP's files are written in, reads these words as false. */
+function isOff(node: Node | null): boolean {
+  return isScalar(node) && (node.value === false || node.value === 'off' || node.value === 'no');
 }
 
 function missingBenchmark(yaml: YamlFile, entries: Entry[], own: Map<string, Entry>, programs: Programs): never {

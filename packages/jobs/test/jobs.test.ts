@@ -62,7 +62,10 @@ describe('job files', () => {
     // 50 % of 48 CPUs, and LKP's units
     expect(cases[1]!.run.env).toMatchObject({ nr_threads: '24', runtime: '60', nr_cpu: '48' });
     expect(cases[0]!.setups).toEqual([
-      { name: 'cpufreq_governor', env: { cpufreq_governor: 'performance', nr_cpu: '48', memory: '68719476736' } },
+      {
+        name: 'cpufreq_governor',
+        env: { cpufreq_governor: 'performance', nr_cpu: '48', nr_node: '2', memory: '68719476736' },
+      },
     ]);
     expect(cases[0]!.params).toEqual({ nr_threads: '50%', runtime: '10s', cpufreq_governor: 'performance' });
   });

@@ -1,0 +1,184 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { type Shell, ShellError } from '@kdelta/hosts';
+import type { ProgramMeta, Testcase } from '@kdelta/jobs';
+import { hostFiles } from '@kdelta/programs';
+import { quote, runScript } from './script.ts';
+import { readTar, type TarFile, writeTar } from './tar.ts';
+
+/** Raw files of a boot, packed and unpacked, at most. */
+const ARCHIVE_MAX_BYTES = 64 * 2 ** 20;
+const FILES_MAX_BYTES = 512 * 2 ** 20;
+const POLL_MS = 3_000;
+/** Beside the waiting channel, in case its message is lost. Seldom: each look costs the guest's CPU. */
+const SAFETY_POLL_MS = 60_000;
+/** Setups, monitors and archiving may take so long beside the program. */
+const SLACK_SECONDS = 300;
+
+export type RunMark = 'started' | 'program-start' | 'program-end' | 'done' | 'stopped';
+
+/** Folders of a boot on its host. */
+export interface RunPlace {
+  base: string;
+  scratch: string;
+}
+
+/** In memory on guests, whose disk is emulated; on a lab machine where results outlive a crash. */
+export function runPlace(token: string, isGuest: boolean): RunPlace {
+  return { base: `${isGuest ? '/run' : '/var/lib'}/kdelta/${token}`, scratch: `/dev/shm/kdelta-${token}` };
+}
+
+/** Puts script and programs on the host and starts the script, detached from our session: one command. */
+export async function startRun(
+  shell: Shell,
+  testcase: Testcase,
+  programs: ReadonlyMap<string, ProgramMeta>,
+  place: RunPlace,
+  cacheDir: string,
+): Promise<void> {
+  const files: TarFile[] = [
+    { name: 'run.sh', content: Buffer.from(runScript({ testcase, programs, ...place })), executable: true },
+  ];
+  for (const name of new Set([testcase.run, ...testcase.setups, ...testcase.monitors].map((use) => use.name)))
+    for (const file of await hostFiles(programs.get(name)!, cacheDir))
+      files.push({
+        name: `programs/${name}/${file.name}`,
+        content: await readFile(file.path),
+        executable: file.executable,
+      });
+  const base = quote(place.base);
+  const command = `rm -rf ${base} && mkdir -p ${base} && cd ${base} && gzip -dc | tar xf - && mkfifo signal && : >state && { setsid sh ./run.sh </dev/null >log 2>&1 & echo $! >pid; }`;
+  const archive = await promisify(gzip)(writeTar(files), { level: 6 });
+  const { status, stderr } = await shell.exec(command, { stdin: archive, timeoutMs: 120_000 });
+  if (status !== 0) throw new RunError('infra', `the host took no script: ${stderr.trim().slice(0, 300)}`);
+}
+
+/** A run that can't be waited for or collected. */
+export class RunError extends Error {
+  override readonly name = 'RunError';
+  constructor(
+    readonly failureClass: 'infra' | 'test',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Waits until the script is done; `mark` is called as it passes each state. The first time by a channel that blocks in the
+ * host's kernel and so costs the measurement nothing; after a lost connection by looking every few seconds.
+ */
+export async function waitForRun(
+  shell: Shell,
+  testcase: Testcase,
+  place: RunPlace,
+  options: { signal: AbortSignal; reattached: boolean; mark: (mark: RunMark) => void },
+): Promise<void> {
+  const until = Date.now() + (testcase.timeoutSeconds + SLACK_SECONDS) * 1000;
+  const seen = new Set<string>();
+  const tell = (mark: string) => {
+    if (seen.has(mark)) return;
+    seen.add(mark);
+    options.mark(mark as RunMark);
+  };
+  let listening = false;
+  const stop = new AbortController();
+  if (!options.reattached) {
+    listening = true;
+    let text = '';
+    shell
+      .exec(`exec cat ${quote(`${place.base}/signal`)}`, {
+        signal: stop.signal,
+        onStdout: (chunk) => {
+          const lines = (text + chunk.toString('latin1')).split('\n');
+          text = lines.pop()!.slice(-200);
+          for (const line of lines) tell(line);
+        },
+      })
+      .catch(() => {})
+      .finally(() => {
+        listening = false;
+      });
+  }
+  let lookAt = Date.now() + (listening ? SAFETY_POLL_MS : 0);
+  try {
+    for (;;) {
+      options.signal.throwIfAborted();
+      if (seen.has('done')) return;
+      if (!listening || Date.now() >= lookAt) {
+        const state = await readState(shell, place);
+        for (const mark of state.marks) tell(mark);
+        if (state.done) return;
+        if (!state.alive) throw new RunError('infra', 'the script on the host is gone and left no result');
+        lookAt = Date.now() + (listening ? SAFETY_POLL_MS : POLL_MS);
+      }
+      if (Date.now() > until) throw new RunError('test', `the job didn't end ${SLACK_SECONDS} s after its time`);
+      await sleep(listening ? 20 : Math.min(POLL_MS, Math.max(20, lookAt - Date.now())));
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+export interface RunState {
+  /** The script was started on this host, in this boot. */
+  known: boolean;
+  marks: string[];
+  alive: boolean;
+  done: boolean;
+}
+
+/** What the script on the host has come to. */
+export async function readState(shell: Shell, place: RunPlace): Promise<RunState> {
+  const command = `cd ${quote(place.base)} 2>/dev/null || exit 3; cat state; read -r pid <pid; if [ -f done ]; then echo =done; elif kill -0 "$pid" 2>/dev/null; then echo =alive; fi`;
+  const { status, stdout } = await shell.exec(command, { timeoutMs: 60_000, maxBytes: 65_536 });
+  const lines = stdout.toString('latin1').split('\n');
+  return {
+    known: status === 0 && lines.some((line) => line.startsWith('started')),
+    marks: lines.filter((line) => /^[a-z-]+ [\d.]+$/.test(line)).map((line) => line.split(' ')[0]!),
+    alive: lines.includes('=alive'),
+    done: lines.includes('=done'),
+  };
+}
+
+/** Fetches the archive into `dir` (emptied first) and takes the boot's folder off the host; returns what the script said at its end. */
+export async function collectRun(shell: Shell, place: RunPlace, dir: string, isGuest: boolean): Promise<string> {
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
+  const packed = join(dir, '.result.tar.gz');
+  await shell.download(`cat ${quote(`${place.base}/result.tar.gz`)}`, packed, {
+    maxBytes: ARCHIVE_MAX_BYTES,
+    timeoutMs: 600_000,
+  });
+  const archive = await promisify(gunzip)(await readFile(packed), { maxOutputLength: FILES_MAX_BYTES }).catch(
+    (error) => {
+      throw new RunError('infra', `the host's archive can't be unpacked: ${error.message}`);
+    },
+  );
+  await rm(packed);
+  let files: TarFile[];
+  try {
+    files = readTar(archive);
+  } catch (error) {
+    throw new RunError('infra', (error as Error).message);
+  }
+  for (const { name, content } of files) {
+    const file = join(dir, name.replace(/^out\//, ''));
+    await mkdir(join(file, '..'), { recursive: true });
+    await writeFile(file, content);
+  }
+  if (!isGuest)
+    await shell.exec(`rm -rf ${quote(place.base)} ${quote(place.scratch)}`, { timeoutMs: 60_000 }).catch(() => {});
+  return (await readFile(join(dir, 'exit'), 'utf8').catch(() => '')).trim();
+}
+
+/** The job is stopped on the host, and what was set up there restored. */
+export async function stopRun(shell: Shell, place: RunPlace): Promise<void> {
+  const command = `cd ${quote(place.base)} 2>/dev/null || exit 0; read -r pid <pid; kill -TERM -"$pid"`;
+  await shell.exec(command, { timeoutMs: 20_000 }).catch(() => {});
+}
+
+export const isConnectionError = (error: unknown): error is ShellError => error instanceof ShellError;

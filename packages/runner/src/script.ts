@@ -1,0 +1,156 @@
+import type { ProgramMeta, ProgramUse, Testcase } from '@kdelta/jobs';
+
+export interface ScriptPlan {
+  testcase: Testcase;
+  programs: ReadonlyMap<string, ProgramMeta>;
+  /** Folder of this boot on the host: script, programs, results. */
+  base: string;
+  /** Scratch folder on the host, in memory: benchmarks of file systems are in-memory runs, as LKP's are. */
+  scratch: string;
+}
+
+/** Seconds that a monitor has to give its first output, and to end after SIGTERM. */
+const MONITOR_SECONDS = 2;
+
+/**
+ * The one script that runs on the host for a boot, as docs/add-a-benchmark.md promises it: setups → series monitors →
+ * snapshots `before` → program inside the wraps → monitors ended → snapshots `after` → setups restored → results
+ * archived and fsynced → `done`. It tells its state to the file `state` (which survives us) and to the pipe `signal` (which
+ * costs the host nothing while we wait). Every word that isn't ours is quoted.
+ */
+export function runScript(plan: ScriptPlan): string {
+  const { testcase, base, scratch } = plan;
+  const meta = (use: ProgramUse): ProgramMeta => {
+    const found = plan.programs.get(use.name);
+    if (!found) throw new Error(`no program ${use.name}`);
+    if (!/^[A-Za-z0-9_][A-Za-z0-9._+-]*$/.test(use.name)) throw new Error(`${use.name} is no name for a program`);
+    return found;
+  };
+  const dir = (use: ProgramUse) => `${base}/programs/${use.name}`;
+  const env = (use: ProgramUse): string =>
+    [
+      'env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C TZ=UTC',
+      ...Object.entries({
+        KD_OUT: `${base}/out`,
+        KD_TMP: scratch,
+        KD_PROGRAM: use.name,
+        KD_PROGRAM_DIR: dir(use),
+        KD_REPRODUCE: `${base}/out/reproduce.log`,
+        ...use.env,
+      }).map(([name, value]) => `${variable(name)}=${quote(value)}`),
+    ].join(' ');
+  const monitors = testcase.monitors.map((use) => ({ use, kind: meta(use).monitor ?? 'series' }));
+  for (const use of [testcase.run, ...testcase.setups]) meta(use);
+  const of = (kind: string) => monitors.filter((monitor) => monitor.kind === kind).map((monitor) => monitor.use);
+  const output = (use: ProgramUse) =>
+    `>>${quote(`${base}/out/${use.name}`)} 2>>${quote(`${base}/out/${use.name}.err`)}`;
+
+  const setup = (use: ProgramUse) => `if [ -z "$failed" ]; then
+	ran="${use.name} $ran"
+	${env(use)} ${quote(`${dir(use)}/setup`)} ${output(use)}
+	status=$?
+	[ $status = 0 ] || failed="setup ${use.name} $status"
+fi`;
+  const restore = (use: ProgramUse) =>
+    `\t\t${use.name}) ${env(use)} ${quote(`${dir(use)}/setup`)} restore ${output(use)} ;;`;
+  const series = (use: ProgramUse) => `(exec ${env(use)} ${quote(`${dir(use)}/monitor`)} ${output(use)}) &
+series="$series $!:${use.name}"`;
+  const snapshot = (use: ProgramUse, when: string) =>
+    `${env(use)} ${quote(`${dir(use)}/monitor`)} ${when} ${output(use)}`;
+  const wrapped = of('wrap').reduceRight(
+    (command, use) => `${env(use)} ${quote(`${dir(use)}/monitor`)} ${command}`,
+    `${env(testcase.run)} ${quote(`${dir(testcase.run)}/run`)}`,
+  );
+
+  return `#!/bin/sh
+# One boot of testcase ${testcase.name.replace(/[^\x20-\x7e]/g, '?')}, written by kdelta.
+cd ${quote(base)} || exit 1
+base=$PWD
+mkdir -p out ${quote(scratch)}
+: >>out/reproduce.log
+# Open for both ways: a write never waits for a reader.
+exec 9<>signal
+tell() {
+	read -r up rest </proc/uptime
+	echo "$1 $up" >>state
+	echo "$1" >&9
+}
+failed= ran= series=
+
+restore() {
+	for name in $ran; do
+		case $name in
+${testcase.setups.map(restore).join('\n')}
+		*) ;;
+		esac
+	done
+	ran=
+}
+# What was set up is restored whatever ends this script.
+trap 'restore; tell stopped; exit 1' TERM INT HUP
+
+tell started
+${testcase.setups.map(setup).join('\n')}
+if [ -z "$failed" ]; then
+cd ${quote(scratch)} || exit 1
+${of('series').map(series).join('\n')}
+n=0
+while [ $n -lt ${MONITOR_SECONDS * 20} ]; do
+	silent=
+	for monitor in $series; do
+		[ -s "$base/out/\${monitor#*:}" ] || ! kill -0 "\${monitor%%:*}" 2>/dev/null || silent=$monitor
+	done
+	[ -n "$silent" ] || break
+	sleep 0.05
+	n=$((n + 1))
+done
+${of('snapshot')
+  .map((use) => snapshot(use, 'before'))
+  .join('\n')}
+cd "$base"; tell program-start; cd ${quote(scratch)}
+# Lets the message leave before the measurement begins.
+sleep 0.1
+timeout -k 5 ${Math.ceil(testcase.timeoutSeconds)} ${wrapped} ${output(testcase.run)} </dev/null
+status=$?
+cd "$base"; tell program-end
+[ $status = 0 ] || failed="program ${testcase.run.name} $status"
+for monitor in $series; do kill -TERM "\${monitor%%:*}" 2>/dev/null; done
+${of('snapshot')
+  .map((use) => snapshot(use, 'after'))
+  .join('\n')}
+n=0
+while [ $n -lt ${MONITOR_SECONDS * 20} ]; do
+	alive=
+	for monitor in $series; do ! kill -0 "\${monitor%%:*}" 2>/dev/null || alive=1; done
+	[ -n "$alive" ] || break
+	sleep 0.05
+	n=$((n + 1))
+done
+for monitor in $series; do kill -KILL "\${monitor%%:*}" 2>/dev/null; done
+fi
+cd "$base"
+restore
+dmesg >out/dmesg 2>/dev/null
+cp /proc/sys/kernel/tainted out/tainted
+echo "\${failed:-ok}" >out/exit
+tar cf - out state 2>/dev/null | gzip -1 >result.tar.gz
+# A file that isn't synced is empty after a reset.
+echo "\${failed:-ok}" >done.new
+sync result.tar.gz done.new
+mv done.new done
+sync .
+tell done
+rm -rf ${quote(scratch)}
+`;
+}
+
+/** A word for the shell, whatever is in it. */
+export function quote(word: string): string {
+  if (word.includes('\0')) throw new Error('a word for the shell holds a NUL');
+  return /^[A-Za-z0-9_./:=+%@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function variable(name: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a variable`);
+  return name;
+}
