@@ -1,5 +1,4 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { cacheDir } from '@kdelta/home';
 import { findProgram, loadPrograms, parseOutput, programRoots, type Samples } from '@kdelta/programs';
 import { Command } from 'commander';
 
@@ -36,8 +35,4 @@ function explain(error: unknown): string {
   if (code === 'ENOENT') return `${path}: no such file`;
   if (code === 'EISDIR') return 'the raw output is a folder: name a file';
   return message;
-}
-
-function cacheDir(env: NodeJS.ProcessEnv): string {
-  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kdelta');
 }

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { homeDir } from '@kdelta/home';
 import type { ProgramMeta } from '@kdelta/jobs';
 import { ProgramError } from './errors.ts';
 import { readMeta } from './meta.ts';
@@ -34,7 +33,7 @@ export async function loadPrograms(roots: string[]): Promise<Programs> {
 /** The folders to search: KDELTA_PROGRAMS' first, the repository's `programs/` last. */
 export function programRoots(env: Record<string, string | undefined>): string[] {
   const own = (env.KDELTA_PROGRAMS ?? '').split(':').filter((dir) => dir !== '');
-  return [...own, join(repositoryRoot(), 'programs')];
+  return [...own, join(homeDir(), 'programs')];
 }
 
 /** One program. Throws KD_PROGRAM_UNKNOWN, naming the near matches. */
@@ -44,16 +43,6 @@ export function findProgram(programs: Programs, name: string): ProgramMeta {
   const near = [...programs.keys()].filter((other) => isNear(other, name));
   const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `there are ${[...programs.keys()].join(', ')}`;
   throw new ProgramError('KD_PROGRAM_UNKNOWN', `no program ${JSON.stringify(name)}: ${hint}`);
-}
-
-/** The checkout that this code runs from, whether as source or bundled into dist/. */
-export function repositoryRoot(): string {
-  for (let dir = dirname(fileURLToPath(import.meta.url)); ; dir = dirname(dir)) {
-    const file = join(dir, 'package.json');
-    if (existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).name === 'kdelta') return dir;
-    if (dir === dirname(dir))
-      throw new ProgramError('KD_PROGRAM_UNKNOWN', 'the folder programs/ of kdelta was not found');
-  }
 }
 
 function isNear(a: string, b: string): boolean {

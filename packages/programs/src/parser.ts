@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { homeDir } from '@kdelta/home';
 import type { ProgramMeta } from '@kdelta/jobs';
 import { ProgramError } from './errors.ts';
-import { repositoryRoot } from './load.ts';
 import type { Parse } from './parsing.ts';
 
 const loaded = new Map<string, Promise<Parse>>();
@@ -17,7 +17,7 @@ const loaded = new Map<string, Promise<Parse>>();
 export async function loadParser(meta: ProgramMeta, cacheDir: string): Promise<Parse | undefined> {
   const source = join(meta.dir, 'parse.ts');
   if (!existsSync(source)) return undefined;
-  const library = join(repositoryRoot(), 'packages/programs/src');
+  const library = join(homeDir(), 'packages/programs/src');
   const key = await hashSources([meta.dir, library]);
   const file = join(cacheDir, 'parsers', `${meta.name}-${key}.mjs`);
   let parser = loaded.get(file);
@@ -50,7 +50,7 @@ async function bundle(source: string, file: string): Promise<void> {
     target: 'node20',
     logLevel: 'silent',
     // A folder outside the checkout has no node_modules to find us in.
-    alias: { '@kdelta/programs/parsing': join(repositoryRoot(), 'packages/programs/src/parsing.ts') },
+    alias: { '@kdelta/programs/parsing': join(homeDir(), 'packages/programs/src/parsing.ts') },
   }).catch((error: Error) => {
     throw new ProgramError('KD_PROGRAM_PARSER', `${source}: ${error.message}`);
   });

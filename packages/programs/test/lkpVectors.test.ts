@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { homeDir } from '@kdelta/home';
 import { afterAll, describe, expect, it } from 'vitest';
-import { repositoryRoot } from '../src/index.ts';
 import { hasVectors, parseWith, readVectors } from './vectors.ts';
 
 const cacheDir = mkdtempSync(join(tmpdir(), 'kdelta-parsers-'));
@@ -19,7 +19,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-const vectors = readVectors().filter(({ program }) => existsSync(join(repositoryRoot(), 'programs', program)));
+const vectors = readVectors().filter(({ program }) => existsSync(join(homeDir(), 'programs', program)));
 
 // Without the vectors (KDELTA_SHARED, or ../shared) there is nothing to compare with: the fixtures of our own remain.
 describe.skipIf(!hasVectors)('raw files of lkp-tests', () => {

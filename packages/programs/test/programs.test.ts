@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { homeDir } from '@kdelta/home';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   findProgram,
@@ -12,7 +13,6 @@ import {
   maxLineLength,
   parseOutput,
   programRoots,
-  repositoryRoot,
 } from '../src/index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kdelta-programs-'));
@@ -106,7 +106,7 @@ describe('lines', () => {
 });
 
 describe('the programs of the repository', async () => {
-  const programs = await loadPrograms([join(repositoryRoot(), 'programs')]);
+  const programs = await loadPrograms([join(homeDir(), 'programs')]);
   const names = [...programs.keys()];
 
   it.each(names)('%s has scripts that a POSIX shell accepts', (name) => {

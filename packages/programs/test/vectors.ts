@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { homeDir } from '@kdelta/home';
 import { readKeyValues } from '../src/foreign.ts';
-import { linesOf, loadParser, readMeta, repositoryRoot, type Samples } from '../src/index.ts';
+import { linesOf, loadParser, readMeta, type Samples } from '../src/index.ts';
 
 /** Raw outputs with their expected numbers, which are not part of the repository. */
-export const vectorDir = join(process.env.KDELTA_SHARED ?? join(repositoryRoot(), '../shared'), 'vectors/lkp-stats');
+export const vectorDir = join(process.env.KDELTA_SHARED ?? join(homeDir(), '../shared'), 'vectors/lkp-stats');
 export const hasVectors = existsSync(vectorDir);
 
 export interface Vector {
@@ -32,7 +33,7 @@ export function readVectors(): Vector[] {
 
 /** Samples of `raw`, without the program's prefix. */
 export async function parseWith(program: string, raw: Buffer | string, cacheDir: string): Promise<Samples> {
-  const meta = await readMeta(join(repositoryRoot(), 'programs', program));
+  const meta = await readMeta(join(homeDir(), 'programs', program));
   const parse = meta && (await loadParser(meta, cacheDir));
   if (!parse) throw new Error(`programs/${program} has no parser`);
   const { lines, context } = linesOf(raw);
