@@ -1,4 +1,6 @@
 /** What a program's parse.ts may use. Everything here is free of I/O. */
+export { parseDbench } from './dbenchFormat.ts';
+export { at, braces, jsonDocuments, numberAt, parseJson } from './jsonDocuments.ts';
 
 /** Metric name without the program's prefix → its numbers, in the order in which they were printed. */
 export type Samples = Record<string, number[]>;
@@ -65,9 +67,24 @@ export function mean(values: readonly number[]): number {
   return sum / values.length;
 }
 
+/** Standard deviation over n (not n − 1), as lkp-tests' parsers print it; NaN of nothing. */
+export function populationStddev(values: readonly number[]): number {
+  const average = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - average) ** 2)));
+}
+
+/** Middle value, the mean of both middle ones for an even number; NaN of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
 /** Rounds half up at `digits` decimals, as the decimal spelling reads (1.005 → 1.01). */
 export function roundTo(value: number, digits: number): number {
-  return Number(`${Math.round(Number(`${value}e${digits}`))}e-${digits}`);
+  const scaled = Number(`${value}e${digits}`);
+  // A value whose spelling has an exponent already is out of the range in which decimals matter.
+  return Number.isFinite(scaled) ? Number(`${Math.round(scaled)}e-${digits}`) : value;
 }
 
 /**

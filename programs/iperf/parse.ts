@@ -1,0 +1,23 @@
+import { at, jsonDocuments, numberAt, type ParseContext, type Samples, Sink } from '@kdelta/programs/parsing';
+
+/** iperf3 `--json`: bits per second that the sender and the receiver saw, summed over the clients of one output. */
+export function parse(lines: Iterable<string>, _context: ParseContext): Samples {
+  const out = new Sink();
+  const sums = new Map<string, number>();
+  for (const document of jsonDocuments(lines)) {
+    const protocol = at(document, 'start', 'test_start', 'protocol');
+    if (typeof protocol !== 'string' || at(document, 'error') !== undefined) continue;
+    const sides = { sender: 'sum_sent', receiver: 'sum_received' };
+    for (const [side, key] of Object.entries(sides)) {
+      const rate = numberAt(document, 'end', key, 'bits_per_second');
+      const name = `${protocol.toLowerCase()}.${side}.bps`;
+      if (rate !== undefined) sums.set(name, (sums.get(name) ?? 0) + rate);
+    }
+    // Before 3.17 a UDP test had one sum only.
+    const both = numberAt(document, 'end', 'sum', 'bits_per_second');
+    const name = `${protocol.toLowerCase()}.bps`;
+    if (protocol === 'UDP' && both !== undefined) sums.set(name, (sums.get(name) ?? 0) + both);
+  }
+  for (const [name, value] of sums) out.add(name, value);
+  return out.samples;
+}

@@ -1,0 +1,50 @@
+import { type ParseContext, type Samples, Sink } from '@kdelta/programs/parsing';
+
+const decimal = String.raw`\d+\.\d\d`;
+/** `info` rows of old versions end after the two rates, `metrc` rows of new ones have CPU use and memory behind them. */
+const row = new RegExp(
+  String.raw`^stress-ng: (?:info|metrc): +\[\d+\] +(\S+) +(\d+) +${decimal} +${decimal} +${decimal} +(${decimal}) +${decimal}(?: +${decimal} +\d+)?$`,
+);
+const extra =
+  /^stress-ng: (?:info|metrc): +\[\d+\] +(\S+) +(\d+\.\d+) (\S.*?) \((?:average per stressor|\w+ mean of \d+ instances?)\)$/;
+const failure = /^stress-ng: (?:fail|error): +\[\d+\] +(?:stress-ng-)?([\w-]+): /;
+
+/**
+ * stress-ng `--metrics-brief`: per stressor `ops`, `ops_per_sec` (real time) and its own figures, each with `pass: 1`; a stressor that
+ * did nothing has `fail: 1` and no rate.
+ */
+export function parse(lines: Iterable<string>, _context: ParseContext): Samples {
+  const out = new Sink();
+  const failed = new Set<string>();
+  for (const line of lines) {
+    const match = row.exec(line);
+    if (match) addRow(out, match[1]!, Number(match[2]), match[3]!);
+    const figure = extra.exec(line);
+    if (figure)
+      addFigure(out, `${figure[1]}.${figure[3]!.replaceAll(/[()]/g, '').trim().replaceAll(' ', '_')}`, figure[2]!);
+    const name = failure.exec(line)?.[1];
+    if (!name || failed.has(name)) continue;
+    failed.add(name);
+    out.add(`${name}.fail`, 1);
+  }
+  return out.samples;
+}
+
+function addRow(out: Sink, name: string, ops: number, rate: string): void {
+  if (ops === 0) {
+    out.add(`${name}.fail`, 1);
+    return;
+  }
+  out.add(`${name}.pass`, 1);
+  out.add(`${name}.ops`, ops);
+  out.add(`${name}.ops_per_sec`, rate);
+}
+
+function addFigure(out: Sink, name: string, value: string): void {
+  if (Number(value) === 0) {
+    out.add(`${name}.fail`, 1);
+    return;
+  }
+  out.add(`${name}.pass`, 1);
+  out.add(name, value);
+}

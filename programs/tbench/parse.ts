@@ -1,0 +1,1 @@
+export { parseDbench as parse } from '@kdelta/programs/parsing';
