@@ -13,15 +13,15 @@ import { knownKvm, rememberKvm } from './kvmProbe.ts';
 import { cpuSeconds, identify, isAlive, kill, type ProcessId, processesIn } from './process.ts';
 import { type Accel, guestCmdline, qemuArguments } from './qemuArguments.ts';
 import { qmp } from './qmp.ts';
-import { makeRootfs, type Rootfs } from './rootfs.ts';
+import { makeRootfs, type Rootfs, readRootfs } from './rootfs.ts';
 import { openShell } from './shell.ts';
 import { runTool } from './tool.ts';
 import type { BootedHost, BootOrder, HostDriver, Shell, TimelineEntry } from './types.ts';
 
 export interface HostContext {
   cacheDir: string;
-  /** Debian packages that the host's programs need. */
-  packages: string[];
+  /** Debian packages that every boot needs, beyond its testcase's. */
+  packages?: string[];
   /** One line per thing worth knowing: a fallback, a rootfs being made. */
   progress?: (what: string) => void;
 }
@@ -41,6 +41,8 @@ interface GuestState {
   token: string;
   port: number;
   accel: Accel;
+  /** The folder whose keys open it. */
+  rootfs: string;
   timeline: TimelineEntry[];
 }
 
@@ -52,12 +54,14 @@ interface GuestState {
 export function qemuDriver(host: HostFile, ctx: HostContext): HostDriver {
   const boot = host.boot;
   if (boot.method !== 'qemu') throw new Error(`${host.file}: boot method ${boot.method} is not for the qemu driver`);
+  const rootfsFor = (packages: string[] = [], signal?: AbortSignal) =>
+    makeRootfs(ctx.cacheDir, [...(ctx.packages ?? []), ...packages], { signal, progress: ctx.progress });
   return {
     host,
     async boot(order, signal) {
       const timeline: TimelineEntry[] = [{ at: Date.now(), what: 'boot start' }];
       await mkdir(order.dir, { recursive: true });
-      const rootfs = await makeRootfs(ctx.cacheDir, ctx.packages, { signal, progress: ctx.progress });
+      const rootfs = await rootfsFor(order.packages, signal);
       const files = await makeGuestFiles(ctx.cacheDir, order.kernel, rootfs, signal);
       if ((await hashFile(order.kernel.image)) !== order.kernel.imageSha256)
         throw new BootError(
@@ -88,7 +92,7 @@ export function qemuDriver(host: HostFile, ctx: HostContext): HostDriver {
     async reattach(order, signal) {
       const state = await readState(order.dir);
       if (!state || state.token !== order.token || !(await isAlive(state.process))) return null;
-      const rootfs = await makeRootfs(ctx.cacheDir, ctx.packages, { signal, progress: ctx.progress });
+      const rootfs = await readRootfs(state.rootfs);
       const tail = new ConsoleTail(join(order.dir, 'console.log'));
       const guest: Guest = { host, order, rootfs, state, tail, timeline: state.timeline };
       for (const sign of await tail.read()) if (sign.kind === 'panic') throw await panicked(guest, sign.message);
@@ -97,8 +101,8 @@ export function qemuDriver(host: HostFile, ctx: HostContext): HostDriver {
       return await bootedGuest(guest, shell);
     },
     clear: (dir) => clearGuests(host.name, dir),
-    async versions() {
-      const rootfs = await makeRootfs(ctx.cacheDir, ctx.packages, { progress: ctx.progress });
+    async versions(packages) {
+      const rootfs = await rootfsFor(packages);
       const version = /version (\S+)/.exec(await runTool(QEMU, ['--version']))?.[1] ?? 'unknown';
       const accel = boot.accel === 'auto' ? ((await knownKvm(ctx.cacheDir))?.works ? 'kvm' : 'tcg') : boot.accel;
       return { rootfs: rootfs.key, qemu: version, accel: boot.icount ? 'tcg,icount' : accel };
@@ -144,7 +148,15 @@ async function startGuest(start: Start): Promise<BootedHost> {
   signal.throwIfAborted();
   timeline.push({ at: Date.now(), what: 'qemu start' });
   const process = await spawnDetached(args, order.dir);
-  const state: GuestState = { process, host: host.name, token: order.token, port: 0, accel, timeline };
+  const state: GuestState = {
+    process,
+    host: host.name,
+    token: order.token,
+    port: 0,
+    accel,
+    rootfs: rootfs.dir,
+    timeline,
+  };
   const guest: Guest = { host, order, rootfs, state, tail: new ConsoleTail(join(order.dir, 'console.log')), timeline };
   try {
     await writeState(order.dir, state);

@@ -48,6 +48,11 @@ export async function makeRootfs(
     await buildImage(dir, list, sources, options.signal);
   };
   const { path } = await fetchEntry(cacheDir, 'rootfs', inputs, make, options.signal);
+  return await readRootfs(path);
+}
+
+/** A root file system that was made before. */
+export async function readRootfs(path: string): Promise<Rootfs> {
   return {
     dir: path,
     image: join(path, 'rootfs.ext4'),

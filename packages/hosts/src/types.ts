@@ -7,6 +7,8 @@ export interface BootOrder {
   kernel: KernelArtifact;
   /** Extra boot parameters. */
   cmdline: string;
+  /** Debian packages that the testcase's programs need; a guest's root file system is made of these. */
+  packages?: string[];
   /** Folder for console log, pid files and state; a second process can reattach from it. */
   dir: string;
 }
@@ -73,6 +75,6 @@ export interface HostDriver {
   reattach(order: BootOrder, signal: AbortSignal): Promise<BootedHost | null>;
   /** Kills whatever an earlier process left on this host (called under a new lease epoch). */
   clear(dir: string): Promise<void>;
-  /** Facts for the testcase's versions: rootfs key, QEMU version, accel. */
-  versions(): Promise<Record<string, string>>;
+  /** Facts for the versions of a testcase that needs `packages`: rootfs key, QEMU version, accel. */
+  versions(packages?: string[]): Promise<Record<string, string>>;
 }

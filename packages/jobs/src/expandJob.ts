@@ -58,6 +58,12 @@ export function withVersions(testcase: Testcase, versions: Record<string, string
   return { ...testcase, key, versions };
 }
 
+/** The Debian packages that a testcase's programs need on the host: only these, so that a new program changes no other's root file system. */
+export function packagesOf(testcase: Testcase, programs: Programs): string[] {
+  const uses = [testcase.run, ...testcase.setups, ...testcase.monitors];
+  return [...new Set(uses.flatMap((use) => programs.get(use.name)?.packages ?? []))].sort();
+}
+
 /** LKP's path_params: the job's name, then the values sorted by key, each cut to 31 characters, odd ones as `_`. */
 export function testcaseName(name: string, params: Record<string, string>): string {
   const values = Object.entries(params)

@@ -1,5 +1,5 @@
 export * from './errors.ts';
-export { expandJob, testcaseName, withVersions } from './expandJob.ts';
+export { expandJob, packagesOf, testcaseName, withVersions } from './expandJob.ts';
 export { nearest, suggestion } from './nearest.ts';
 export { parseConfig } from './parseConfig.ts';
 export { parseHost } from './parseHost.ts';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BootError, type BootedHost, type BootOrder, type HostDriver, lastLines } from '@kdelta/hosts';
-import type { ProgramMeta, Testcase } from '@kdelta/jobs';
+import { type ProgramMeta, packagesOf, type Testcase } from '@kdelta/jobs';
 import { collectRun, isConnectionError, RunError, readState, runPlace, startRun, stopRun, waitForRun } from './run.ts';
 import { MARKS, Timeline } from './timeline.ts';
 import type { BootOutcome, BootResult, RunHooks } from './types.ts';
@@ -24,7 +24,7 @@ export async function runBoot(
   hooks.progress?.('booting');
   let host: BootedHost;
   try {
-    host = await driver.boot(order, hooks.signal);
+    host = await driver.boot({ ...order, packages: packagesOf(testcase, programs) }, hooks.signal);
   } catch (error) {
     return bootFailed(error, timeline, hooks);
   }
