@@ -14,6 +14,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: "read other systems' results into matrix files",
     load: async () => (await import('./import.ts')).importCommand(),
   },
+  jobs: {
+    description: 'job files and their testcases',
+    load: async () => (await import('./jobs.ts')).jobsCommand(),
+  },
   parse: {
     description: "print a raw output's samples",
     load: async () => (await import('./parse.ts')).parseCommand(),
