@@ -1,1 +1,6 @@
+export * from './checkout.ts';
+export * from './commit.ts';
+export * from './errors.ts';
+export { type GitOptions, type GitResult, runGit, tryGit } from './git.ts';
+export * from './mirror.ts';
 export * from './range.ts';

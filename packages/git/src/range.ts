@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { GitError } from './errors.ts';
+import { lastLine, runGit, tryGit } from './git.ts';
 
 /** A commit of a range with its parents in git's order. */
 export interface RangeCommit {
@@ -6,33 +7,9 @@ export interface RangeCommit {
   parents: string[];
 }
 
-/** What git answered when it failed. Code KD_GIT_FAILED: read `stderr`. */
-export class GitError extends Error {
-  readonly code = 'KD_GIT_FAILED';
-  constructor(
-    readonly args: string[],
-    readonly status: number | null,
-    readonly stderr: string,
-  ) {
-    super(`git ${args[0]}: ${stderr.trim().split('\n')[0] || `exit status ${status}`}`);
-    this.name = 'GitError';
-  }
-}
-
-/**
- * Runs git in `repo` without a shell, hooks, prompts or odd transports; returns what it printed.
- * Throws GitError on any other exit status than 0.
- */
-export function git(repo: string, args: string[]): Promise<string> {
-  const safe = ['-c', 'core.hooksPath=/dev/null', '-c', 'protocol.allow=never', '-c', 'core.fsmonitor=false'];
-  const env = { ...process.env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
-  return new Promise((resolve, reject) => {
-    execFile('git', [...safe, ...args], { cwd: repo, env, maxBuffer: 1 << 28 }, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout);
-      const status = typeof error.code === 'number' ? error.code : null;
-      reject(new GitError(args, status, stderr || error.message));
-    });
-  });
+/** Runs git in `repo` (bare or a work tree) as runGit does; returns what it printed. Throws KD_GIT. */
+export async function git(repo: string, args: string[]): Promise<string> {
+  return await runGit(args, { cwd: repo });
 }
 
 /** The full hash of a revision, or null when it names no commit. */
@@ -71,10 +48,8 @@ export async function readRange(
 
 /** Null when git answered "no" (status 1, or 128 for a name that it doesn't know). */
 async function gitOrNull(repo: string, args: string[]): Promise<string | null> {
-  try {
-    return await git(repo, args);
-  } catch (error) {
-    if (error instanceof GitError && (error.status === 1 || error.status === 128)) return null;
-    throw error;
-  }
+  const result = await tryGit(args, { cwd: repo });
+  if (result.code === 1 || result.code === 128) return null;
+  if (result.code !== 0) throw new GitError('KD_GIT', `git ${args[0]}: ${lastLine(result.stderr)}`);
+  return result.stdout.toString('utf8');
 }

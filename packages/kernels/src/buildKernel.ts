@@ -1,4 +1,5 @@
 import { fetchDeb } from './deb.ts';
+import { buildCommit } from './kbuild.ts';
 import type { BuildContext, BuildOutcome, KernelSpec } from './types.ts';
 
 /**
@@ -11,7 +12,7 @@ export async function buildKernel(spec: KernelSpec, ctx: BuildContext): Promise<
     case 'deb':
       return await fetchDeb(spec, ctx);
     case 'kbuild':
-      throw new Error('kbuild: not yet');
+      return await buildCommit(spec, ctx);
   }
 }
 

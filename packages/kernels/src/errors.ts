@@ -20,3 +20,13 @@ export type KernelErrorCode =
   | 'KD_TOOL_MISSING'
   | 'KD_SANDBOX'
   | 'KD_ABORTED';
+
+/** Ends a build inside the builder; buildKernel turns it into an outcome. */
+export class BuildFailed extends Error {
+  readonly failureClass: 'build' | 'infra';
+
+  constructor(failureClass: 'build' | 'infra', message: string) {
+    super(message);
+    this.failureClass = failureClass;
+  }
+}

@@ -1,6 +1,11 @@
 export { buildKernel, parseDebSpec } from './buildKernel.ts';
 export * from './cache.ts';
+export { canAffect } from './collect.ts';
 export { hashFile, readArtifact, resolvePackage } from './deb.ts';
-export * from './errors.ts';
+export { KernelError, type KernelErrorCode } from './errors.ts';
+export { firstError, plainText } from './firstError.ts';
+export { readCompiler } from './kbuild.ts';
+export { kconfigName, readKconfig } from './kconfig.ts';
 export { type Lock, takeLock } from './lock.ts';
+export { checkSandbox } from './sandbox.ts';
 export * from './types.ts';

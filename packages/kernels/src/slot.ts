@@ -1,0 +1,87 @@
+import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cacheEntry, cacheLockFile, touch } from './cache.ts';
+import { hash } from './deb.ts';
+import { type Lock, takeLock } from './lock.ts';
+import { BUILD_UID } from './sandbox.ts';
+import type { BuildContext } from './types.ts';
+
+/** Changes when old build folders must not be reused. */
+const LAYOUT = 'slot-1';
+const MOST_SLOTS = 4;
+
+/*
+ * A slot is a source worktree and its out-of-tree build folder, reused from commit to commit so that only what changed is
+ * compiled. Slots belong to one tree, kconfig and compiler: what a tree's build leaves behind is met by builds of that
+ * tree only. Only the sandbox writes into `build`, `tmp` and `ccache`; nothing there is trusted or followed.
+ */
+export interface Slot {
+  dir: string;
+  src: string;
+  index: string;
+  build: string;
+  tmp: string;
+  /** What we hand in, read-only inside. */
+  input: string;
+  ccache: string;
+  state: SlotState;
+  lock: Lock;
+}
+
+export interface SlotState {
+  /** kconfig hash that `.config` was made from; absent when it must be made again. */
+  kconfigHash?: string;
+}
+
+/** Takes a free slot, or makes one, or waits for the first. */
+export async function takeSlot(tree: string, kconfigHash: string, compiler: string, ctx: BuildContext): Promise<Slot> {
+  const family = hash([LAYOUT, tree, kconfigHash, compiler].join('\n')).slice(0, 12);
+  let lock: Lock | null = null;
+  let key = '';
+  for (let i = 0; i < MOST_SLOTS && !lock; i++) {
+    key = `${family}-${i}`;
+    lock = await takeLock(cacheLockFile(ctx.cacheDir, 'slots', key), { tryOnly: true, signal: ctx.signal });
+  }
+  if (!lock) {
+    key = `${family}-0`;
+    ctx.progress?.({ phase: 'wait', message: 'all build folders are in use' });
+    lock = await takeLock(cacheLockFile(ctx.cacheDir, 'slots', key), { signal: ctx.signal });
+  }
+  try {
+    return await openSlot(tree, key, lock, ctx);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openSlot(tree: string, key: string, lock: Lock, ctx: BuildContext): Promise<Slot> {
+  const dir = cacheEntry(ctx.cacheDir, 'slots', key);
+  const at = (name: string) => join(dir, name);
+  const slot = { dir, src: at('src'), index: at('index'), build: at('build'), tmp: at('tmp'), input: at('input') };
+  const ccache = cacheEntry(ctx.cacheDir, 'ccache', hash(tree).slice(0, 12));
+  await mkdir(slot.src, { recursive: true });
+  await rm(slot.tmp, { recursive: true, force: true });
+  await rm(slot.input, { recursive: true, force: true });
+  await mkdir(slot.input, { recursive: true });
+  for (const path of [slot.build, slot.tmp, ccache]) {
+    await mkdir(path, { recursive: true, mode: 0o755 });
+    if (process.getuid?.() === 0) await chown(path, BUILD_UID, BUILD_UID);
+  }
+  await touch(dir);
+  await touch(ccache);
+  const state = JSON.parse(await readFile(at('state.json'), 'utf8').catch(() => '{}')) as SlotState;
+  return { ...slot, ccache, state, lock };
+}
+
+export async function saveSlotState(slot: Slot, state: SlotState): Promise<void> {
+  slot.state = state;
+  await writeFile(join(slot.dir, 'state.new'), JSON.stringify(state));
+  await rename(join(slot.dir, 'state.new'), join(slot.dir, 'state.json'));
+}
+
+/** Throws the build folder away: after a build that was cut off, or did what builds don't. */
+export async function clearBuild(slot: Slot): Promise<void> {
+  await saveSlotState(slot, {});
+  await rm(slot.build, { recursive: true, force: true });
+}
