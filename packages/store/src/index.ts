@@ -24,6 +24,7 @@ export * from './listProbes.ts';
 export * from './listRange.ts';
 export * from './listReports.ts';
 export * from './listRunning.ts';
+export * from './listSamePairs.ts';
 export * from './listTokens.ts';
 export * from './listTrees.ts';
 export * from './loadBisect.ts';
