@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
+import { bundleWeb } from '../apps/web/bundle.mjs';
 
 const workspaceOnly = {
   name: 'workspace-only',
@@ -33,3 +34,4 @@ await build({
   logLevel: 'warning',
 });
 await chmod('dist/kdelta.mjs', 0o755);
+await bundleWeb('dist/web');

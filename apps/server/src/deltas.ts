@@ -9,7 +9,9 @@ export const DeltaQuery = z.object({
   verdict: z
     .string()
     .max(100)
-    .regex(/^(regression|improvement|changed|same|inconclusive|reported)(,(regression|improvement|changed|same|inconclusive|reported))*$/)
+    .regex(
+      /^(regression|improvement|changed|same|inconclusive|reported)(,(regression|improvement|changed|same|inconclusive|reported))*$/,
+    )
     .optional()
     .describe('Verdicts to keep, separated by commas; `reported` is all that is reported as changed'),
   flag: z.string().max(40).optional().describe('Keep what carries this flag, e.g. bimodal'),

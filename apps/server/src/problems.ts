@@ -49,7 +49,7 @@ export const badRequest = (code: string, detail: string) => new ProblemError(400
 /** The problem document of any error that a handler or fastify itself throws; what is ours to fix says no more than that. */
 export function toProblem(error: FastifyError | ProblemError | Error): Problem {
   const make = (status: number, code: string, detail: string, errors?: Problem['errors']): Problem => ({
-    type: `https://kdelta.invalid/problems/${code}`,
+    type: `urn:kdelta:problem:${code}`,
     title: TITLES[status] ?? 'Error',
     status,
     detail,

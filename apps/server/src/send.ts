@@ -69,7 +69,11 @@ export async function sendArtifact(
   sent: Omit<Sent, 'etag'>,
 ) {
   if (!(await artifacts.has(file.sha256)))
-    throw new ProblemError(404, 'KD_ARTIFACT_MISSING', 'This file is known, but the artifact store does not have it (any more).');
+    throw new ProblemError(
+      404,
+      'KD_ARTIFACT_MISSING',
+      'This file is known, but the artifact store does not have it (any more).',
+    );
   const etag = `"${file.sha256}"`;
   if (prepare(request, reply, { ...sent, etag, cache: 'private, max-age=31536000, immutable' })) return reply;
   const range = rangeOf(request, file.bytes, etag);

@@ -13,8 +13,8 @@ import { type Assets, loadAssets, serveAssets } from './assets.ts';
 import { identify, mayRead } from './auth.ts';
 import type { App, ServerContext } from './context.ts';
 import { openapi } from './openapi.ts';
-import { pageRoutes } from './pages/routes.ts';
 import { renderProblem } from './pages/problem/page.tsx';
+import { pageRoutes } from './pages/routes.ts';
 import { ProblemError, sendProblem, toProblem, wantsJson } from './problems.ts';
 import { urls } from './urls.ts';
 
@@ -99,9 +99,17 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       keyGenerator: (request) => `${isRead(request) ? 'r' : 'w'} ${request.ip}`,
       allowList: (request) => request.url.startsWith('/assets/'),
       errorResponseBuilder: (_request, context) =>
-        new ProblemError(429, 'KD_TOO_MANY_REQUESTS', `At most ${context.max} such requests a minute; try again in ${context.after}.`),
+        new ProblemError(
+          429,
+          'KD_TOO_MANY_REQUESTS',
+          `At most ${context.max} such requests a minute; try again in ${context.after}.`,
+        ),
     });
-  await app.register(compress, { encodings: ['br', 'gzip'], threshold: 1024, brotliOptions: { params: { 0: 1, 1: 4 } } });
+  await app.register(compress, {
+    encodings: ['br', 'gzip'],
+    threshold: 1024,
+    brotliOptions: { params: { 0: 1, 1: 4 } },
+  });
   app.addHook('onRequest', (request, reply) => identify(ctx, request, reply));
   app.addHook('onRequest', async (request, reply) => {
     const path = request.url.split('?', 1)[0]!;
@@ -125,7 +133,8 @@ const isRead = (request: FastifyRequest) => request.method === 'GET' || request.
 
 function fail(ctx: ServerContext, error: Error, request: FastifyRequest, reply: import('fastify').FastifyReply) {
   const problem = toProblem(error);
-  if (problem.status >= 500) ctx.log.error({ err: error, reqId: request.id, url: request.url.slice(0, 300) }, 'request failed');
+  if (problem.status >= 500)
+    ctx.log.error({ err: error, reqId: request.id, url: request.url.slice(0, 300) }, 'request failed');
   if (error instanceof ProblemError) for (const [name, text] of Object.entries(error.headers)) reply.header(name, text);
   reply.removeHeader('etag').removeHeader('content-disposition');
   if (wantsJson(request)) return sendProblem(reply, problem);

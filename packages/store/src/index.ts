@@ -31,6 +31,7 @@ export * from './loadBisect.ts';
 export * from './loadBoot.ts';
 export * from './loadJudgement.ts';
 export * from './loadMatrices.ts';
+export * from './loadMetricHistory.ts';
 export * from './loadPair.ts';
 export * from './loadReport.ts';
 export * from './makeToken.ts';

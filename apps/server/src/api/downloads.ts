@@ -129,7 +129,8 @@ export async function fullSha(ctx: ServerContext, prefix: string): Promise<strin
   if (prefix.length === 40) return prefix;
   const found = await findCommits(ctx.db, prefix, 2);
   if (!found[0]) throw notFound('commit', prefix);
-  if (found.length > 1) throw new ProblemError(409, 'KD_SHA_AMBIGUOUS', `Several commits begin with ${prefix}; give more digits.`);
+  if (found.length > 1)
+    throw new ProblemError(409, 'KD_SHA_AMBIGUOUS', `Several commits begin with ${prefix}; give more digits.`);
   return found[0].sha;
 }
 

@@ -1,4 +1,4 @@
-import { isReported, type Delta } from '@kdelta/stats';
+import { type Delta, isReported } from '@kdelta/stats';
 import { listPairs } from '@kdelta/store';
 import { z } from 'zod';
 import type { App, ServerContext } from '../context.ts';
@@ -55,7 +55,8 @@ export function pairRoutes(app: App, ctx: ServerContext): void {
       const { deltas: which, ...query } = request.query;
       const page = await pairPage(ctx, request.params.id, {});
       if (which === 'none') return toApiPair(ctx, page, []);
-      if (which === 'reported' && isPlain(query)) return toApiPair(ctx, page, [...page.kpis, ...page.rows].filter(isShown));
+      if (which === 'reported' && isPlain(query))
+        return toApiPair(ctx, page, [...page.kpis, ...page.rows].filter(isShown));
       const all = page.pair.judgement_id === null ? [] : await allDeltas(ctx, page.pair.judgement_id);
       return toApiPair(ctx, page, chooseDeltas(all, query));
     },

@@ -37,7 +37,12 @@ export function treeRoutes(app: App, ctx: ServerContext): void {
       const { name } = request.params;
       const id = await pokeTree(ctx.db, name);
       if (id === null) throw notFound('tree', name, 'GET /api/v1/trees lists them.');
-      await appendEvent(ctx.db, { kind: 'tree.poke', subject: `tree:${id}`, actor: actorOf(request.person), data: { tree: name } });
+      await appendEvent(ctx.db, {
+        kind: 'tree.poke',
+        subject: `tree:${id}`,
+        actor: actorOf(request.person),
+        data: { tree: name },
+      });
       await ctx.enqueue('watch', id);
       return { tree: name, due: 'now' as const };
     },

@@ -7,6 +7,7 @@ import { DeltaQuery, VERDICTS } from '../deltas.ts';
 import type { Frame } from '../parts/layout.tsx';
 import { bisectPage } from './bisect/data.ts';
 import { bisectLog, renderBisect } from './bisect/page.tsx';
+import { renderBisects } from './bisects/page.tsx';
 import { bootPage } from './boot/data.ts';
 import { renderBoot } from './boot/page.tsx';
 import { overviewPage } from './overview/data.ts';
@@ -16,7 +17,6 @@ import { renderPair } from './pair/page.tsx';
 import { reproduceOf } from './pair/reproduce.ts';
 import { pairMarkdown, pairText } from './pair/text.ts';
 import { renderPairs } from './pairs/page.tsx';
-import { renderBisects } from './bisects/page.tsx';
 import { reportPage } from './report/data.ts';
 import { renderReport } from './report/page.tsx';
 import { renderReports } from './reports/page.tsx';
@@ -25,7 +25,8 @@ const hide = { hide: true };
 /** Empty form fields come as `?verdict=`: they mean that the filter is not set. */
 export const fromForm = <T extends z.ZodType>(schema: T) =>
   z.preprocess(
-    (query) => Object.fromEntries(Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== '')),
+    (query) =>
+      Object.fromEntries(Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== '')),
     schema,
   );
 
@@ -34,9 +35,16 @@ export function html(reply: FastifyReply, text: string): FastifyReply {
 }
 
 export function pageRoutes(app: App, ctx: ServerContext): void {
-  const frame = (request: FastifyRequest): Frame => ({ ctx, person: request.person, path: request.url, now: ctx.now() });
+  const frame = (request: FastifyRequest): Frame => ({
+    ctx,
+    person: request.person,
+    path: request.url,
+    now: ctx.now(),
+  });
 
-  app.get('/', { schema: hide }, async (request, reply) => html(reply, renderOverview(frame(request), await overviewPage(ctx))));
+  app.get('/', { schema: hide }, async (request, reply) =>
+    html(reply, renderOverview(frame(request), await overviewPage(ctx))),
+  );
 
   const PairsQuery = z.object({
     tree: Name.optional(),
@@ -55,13 +63,17 @@ export function pageRoutes(app: App, ctx: ServerContext): void {
   });
 
   const PairQuery = DeltaQuery.extend({ m: z.string().max(300).optional() });
-  app.get('/pairs/:id', { schema: { ...hide, params: IdParams, querystring: fromForm(PairQuery) } }, async (request, reply) => {
-    const query = request.query as z.infer<typeof PairQuery>;
-    const { m, ...filters } = query;
-    const data = await pairPage(ctx, request.params.id, filters);
-    const detail = m ? await metricDetails(ctx, data, m) : null;
-    return html(reply, renderPair(frame(request), data, query, detail));
-  });
+  app.get(
+    '/pairs/:id',
+    { schema: { ...hide, params: IdParams, querystring: fromForm(PairQuery) } },
+    async (request, reply) => {
+      const query = request.query as z.infer<typeof PairQuery>;
+      const { m, ...filters } = query;
+      const data = await pairPage(ctx, request.params.id, filters);
+      const detail = m ? await metricDetails(ctx, data, m) : null;
+      return html(reply, renderPair(frame(request), data, query, detail));
+    },
+  );
   app.get('/pairs/:id.txt', { schema: { ...hide, params: IdParams } }, async (request, reply) =>
     reply.type('text/plain; charset=utf-8').send(await pairText(ctx, request.params.id)),
   );

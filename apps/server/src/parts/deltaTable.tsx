@@ -49,7 +49,10 @@ export function DeltaTable({
   /** Address of the page with this metric's row expanded (or closed again). */
   hrefOf(metric: string): string;
 }) {
-  const scale = Math.max(1, ...deltas.map((d) => Math.max(...(d.ci95Pct ?? [0]).map(Math.abs), Math.abs(d.changePct ?? 0))));
+  const scale = Math.max(
+    1,
+    ...deltas.map((d) => Math.max(...(d.ci95Pct ?? [0]).map(Math.abs), Math.abs(d.changePct ?? 0))),
+  );
   const kpi = kind === 'kpi';
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={kpi ? 'KPIs' : 'Evidence'}>
@@ -115,7 +118,10 @@ export function DeltaTable({
                 <td class="n">{delta.detectablePct === null ? '–' : percent(delta.detectablePct).replace('+', '')}</td>
                 <td class="n">{sure(delta)}</td>
                 <td class="strips">
-                  {kpi || delta.verdict === 'regression' || delta.verdict === 'improvement' || delta.verdict === 'changed' ? (
+                  {kpi ||
+                  delta.verdict === 'regression' ||
+                  delta.verdict === 'improvement' ||
+                  delta.verdict === 'changed' ? (
                     <Strip base={delta.base} head={delta.head} width={kpi ? 220 : 110} />
                   ) : (
                     <small class="quiet">

@@ -19,7 +19,12 @@ export function Dots({ points, marks }: { points: HistoryPoint[]; marks: { id: n
   const y = (v: number) => Math.round((height - 8 - ((v - min) / span) * (height - 16)) * 10) / 10;
   return (
     <figure class="dots">
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={`${points.length} boots, from ${value(min)} to ${value(max)}`}>
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${points.length} boots, from ${value(min)} to ${value(max)}`}
+      >
         {points.map((point, i) => (
           <circle class={sides.get(point.boot_id) ?? 'other'} cx={x(i)} cy={y(point.value)} r="3" />
         ))}

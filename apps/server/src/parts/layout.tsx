@@ -58,7 +58,12 @@ export function page(
             ))}
           </nav>
           <form class="go" action="/go" role="search">
-            <input name="q" type="search" placeholder="commit, pair, metric" aria-label="Go to commit, pair or metric" />
+            <input
+              name="q"
+              type="search"
+              placeholder="commit, pair, metric"
+              aria-label="Go to commit, pair or metric"
+            />
           </form>
           {person ? (
             <form class="who" method="post" action="/sign-out">

@@ -1,13 +1,26 @@
 import { type Query, query as toQuery } from '../urls.ts';
 
 /** The way to older rows of a list, as a link. */
-export function More({ path, filter, items }: { path: string; filter: Query & { limit: number }; items: { id: number }[] }) {
+export function More({
+  path,
+  filter,
+  items,
+}: {
+  path: string;
+  filter: Query & { limit: number };
+  items: { id: number }[];
+}) {
   const { before, ...rest } = filter;
   return (
     <nav class="pages" aria-label="Pages">
-      {before ? <a href={`${path}${toQuery({ ...rest, limit: rest.limit === 50 ? null : rest.limit })}`}>newest</a> : null}
+      {before ? (
+        <a href={`${path}${toQuery({ ...rest, limit: rest.limit === 50 ? null : rest.limit })}`}>newest</a>
+      ) : null}
       {items.length === filter.limit ? (
-        <a rel="next" href={`${path}${toQuery({ ...rest, limit: rest.limit === 50 ? null : rest.limit, before: items.at(-1)!.id })}`}>
+        <a
+          rel="next"
+          href={`${path}${toQuery({ ...rest, limit: rest.limit === 50 ? null : rest.limit, before: items.at(-1)!.id })}`}
+        >
           older →
         </a>
       ) : null}
@@ -15,7 +28,17 @@ export function More({ path, filter, items }: { path: string; filter: Query & { 
   );
 }
 
-export function Choice({ name, label, value, options }: { name: string; label: string; value?: string; options: readonly string[] }) {
+export function Choice({
+  name,
+  label,
+  value,
+  options,
+}: {
+  name: string;
+  label: string;
+  value?: string;
+  options: readonly string[];
+}) {
   return (
     <select name={name} aria-label={label}>
       <option value="">{label}: all</option>

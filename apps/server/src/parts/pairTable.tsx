@@ -26,8 +26,16 @@ export function PairTable({ pairs, now }: { pairs: PairRow[]; now: Date }) {
               <td>{pair.verdict ? <VerdictMark verdict={pair.verdict} /> : <StateMark state={pair.state} />}</td>
               <td class="finding">
                 <a href={urls.pair(pair.id)}>{pair.line ?? pair.failure?.message ?? `pair ${pair.id}`}</a>{' '}
-                {pair.bisect_id ? <a class="quiet" href={urls.bisect(pair.bisect_id)}>bisect</a> : null}{' '}
-                {pair.report_id ? <a class="quiet" href={urls.report(pair.report_id)}>report</a> : null}
+                {pair.bisect_id ? (
+                  <a class="quiet" href={urls.bisect(pair.bisect_id)}>
+                    bisect
+                  </a>
+                ) : null}{' '}
+                {pair.report_id ? (
+                  <a class="quiet" href={urls.report(pair.report_id)}>
+                    report
+                  </a>
+                ) : null}
               </td>
               <td>
                 <Commit sha={pair.head_sha} subject={pair.head_subject} tail />

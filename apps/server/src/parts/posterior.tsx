@@ -48,7 +48,13 @@ export function PosteriorStrip({
           <g class={bar.culprit ? 'bar culprit' : bar.untestable ? 'bar untestable' : 'bar'}>
             <title>{`${shortSha(bar.best.sha)} ${bar.best.subject}: ${(bar.p * 100).toFixed(1)} %`}</title>
             <rect class="slot" x={r(i * step)} y="0" width={r(Math.max(step - gap, 0.8))} height="84" />
-            <rect class="p" x={r(i * step)} y={r(84 - height)} width={r(Math.max(step - gap, 0.8))} height={r(height)} />
+            <rect
+              class="p"
+              x={r(i * step)}
+              y={r(84 - height)}
+              width={r(Math.max(step - gap, 0.8))}
+              height={r(height)}
+            />
           </g>
         );
       })}
@@ -82,7 +88,12 @@ export function Spark({ commits, posterior }: { commits: StripCommit[]; posterio
   });
   const most = Math.max(0.0001, ...sums);
   const step = width / bins;
-  const path = sums.map((p, i) => `M${r(i * step)} 22h${r(Math.max(step - 0.4, 0.6))}v${r(-(p / most) * 20)}h${r(-Math.max(step - 0.4, 0.6))}z`).join('');
+  const path = sums
+    .map(
+      (p, i) =>
+        `M${r(i * step)} 22h${r(Math.max(step - 0.4, 0.6))}v${r(-(p / most) * 20)}h${r(-Math.max(step - 0.4, 0.6))}z`,
+    )
+    .join('');
   return (
     <svg class="spark" viewBox={`0 0 ${width} 24`} width={width} height="24" aria-hidden="true">
       <line class="axis" x1="0" x2={width} y1="22.5" y2="22.5" />

@@ -52,7 +52,15 @@ export function changeText(delta: Delta): string {
   return percent(delta.changePct);
 }
 
-export function Commit({ sha, subject, tail }: { sha: string | null | undefined; subject?: string | null; tail?: boolean }) {
+export function Commit({
+  sha,
+  subject,
+  tail,
+}: {
+  sha: string | null | undefined;
+  subject?: string | null;
+  tail?: boolean;
+}) {
   if (!sha) return <span>–</span>;
   return (
     <span class="commit">
@@ -67,11 +75,22 @@ export function Commit({ sha, subject, tail }: { sha: string | null | undefined;
 export function KernelName({
   kernel,
 }: {
-  kernel: { id: number; sha: string | null; package: string | null; package_version?: string | null; cmdline?: string; subject?: string | null };
+  kernel: {
+    id: number;
+    sha: string | null;
+    package: string | null;
+    package_version?: string | null;
+    cmdline?: string;
+    subject?: string | null;
+  };
 }) {
   return (
     <span class="kernel">
-      {kernel.sha ? <Commit sha={kernel.sha} subject={kernel.subject} /> : <span class="sha">{kernel.package ?? '–'}</span>}
+      {kernel.sha ? (
+        <Commit sha={kernel.sha} subject={kernel.subject} />
+      ) : (
+        <span class="sha">{kernel.package ?? '–'}</span>
+      )}
       {kernel.package_version ? ` ${kernel.package_version}` : ''}
       {kernel.cmdline ? <code class="cmdline"> {kernel.cmdline}</code> : null}{' '}
       <a class="quiet" href={urls.kernel(kernel.id)}>

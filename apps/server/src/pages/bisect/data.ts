@@ -14,9 +14,12 @@ export async function bisectPage(ctx: ServerContext, id: number) {
   ]);
   const posterior = bisect.posterior ?? probes.at(-1)?.posterior_after ?? {};
   const known = new Set(range.map((commit) => commit.sha));
-  const commits = range
-    .toReversed()
-    .map((commit) => ({ sha: commit.sha, subject: commit.subject, author: commit.author_name, p: posterior[commit.sha] ?? 0 }));
+  const commits = range.toReversed().map((commit) => ({
+    sha: commit.sha,
+    subject: commit.subject,
+    author: commit.author_name,
+    p: posterior[commit.sha] ?? 0,
+  }));
   // A candidate that the store has no commit row for must still be seen.
   for (const [sha, p] of Object.entries(posterior))
     if (!known.has(sha)) commits.push({ sha, subject: '', author: '', p });

@@ -38,7 +38,8 @@ export function renderBisect(frame: Frame, data: BisectPage): string {
         <FailureBox failure={bisect.failure} />
         <section aria-labelledby="posterior">
           <h2 id="posterior">
-            Where it is <small>{commits.length} commits, oldest left; bars: probability of being the culprit; ticks: probes</small>
+            Where it is{' '}
+            <small>{commits.length} commits, oldest left; bars: probability of being the culprit; ticks: probes</small>
           </h2>
           {commits.length ? (
             <PosteriorStrip
@@ -61,7 +62,10 @@ export function renderBisect(frame: Frame, data: BisectPage): string {
         </section>
         <section aria-labelledby="log">
           <h2 id="log">
-            Log <small><a href={`/bisects/${bisect.id}.log`}>as text</a>, <a href={urls.v1(`bisects/${bisect.id}`)}>as JSON</a></small>
+            Log{' '}
+            <small>
+              <a href={`/bisects/${bisect.id}.log`}>as text</a>, <a href={urls.v1(`bisects/${bisect.id}`)}>as JSON</a>
+            </small>
           </h2>
           <EventList events={events} now={now} />
         </section>
@@ -88,7 +92,9 @@ function Finding({ data }: { data: BisectPage }) {
 
 function Facts({ data, now }: { data: BisectPage; now: Date }) {
   const { bisect, probes, commits } = data;
-  const certainty = bisect.culprit_sha ? commits.find((c) => c.sha === bisect.culprit_sha)?.p : Math.max(0, ...commits.map((c) => c.p));
+  const certainty = bisect.culprit_sha
+    ? commits.find((c) => c.sha === bisect.culprit_sha)?.p
+    : Math.max(0, ...commits.map((c) => c.p));
   const result = bisect.result ?? {};
   const number = (key: string) => (typeof result[key] === 'number' ? (result[key] as number) : null);
   const text = (key: string) => (typeof result[key] === 'string' ? (result[key] as string) : null);
@@ -143,7 +149,9 @@ function Facts({ data, now }: { data: BisectPage; now: Date }) {
         <div>
           <dt>then</dt>
           <dd>
-            {bisect.verify_pair_id ? <a href={urls.pair(bisect.verify_pair_id)}>verification against its parent</a> : null}{' '}
+            {bisect.verify_pair_id ? (
+              <a href={urls.pair(bisect.verify_pair_id)}>verification against its parent</a>
+            ) : null}{' '}
             {bisect.report_id ? <a href={urls.report(bisect.report_id)}>report {bisect.report_id}</a> : null}
           </dd>
         </div>

@@ -4,7 +4,11 @@ import { Choice, More } from '../../parts/more.tsx';
 import { Commit, Empty, StateMark, Time } from '../../parts/words.tsx';
 import { type Query, urls } from '../../urls.ts';
 
-export function renderBisects(frame: Frame, bisects: BisectRow[], filter: Query & { limit: number; state?: string; tree?: string }): string {
+export function renderBisects(
+  frame: Frame,
+  bisects: BisectRow[],
+  filter: Query & { limit: number; state?: string; tree?: string },
+): string {
   return page(frame, {
     title: 'Bisects',
     live: 'bisects',
@@ -12,7 +16,12 @@ export function renderBisects(frame: Frame, bisects: BisectRow[], filter: Query 
       <>
         <h1>Bisects</h1>
         <form class="filters" method="get" action={urls.bisects()}>
-          <Choice name="tree" label="tree" value={filter.tree} options={frame.ctx.config.trees.map((tree) => tree.name)} />
+          <Choice
+            name="tree"
+            label="tree"
+            value={filter.tree}
+            options={frame.ctx.config.trees.map((tree) => tree.name)}
+          />
           <Choice
             name="state"
             label="state"

@@ -12,7 +12,11 @@ export async function bootPage(ctx: ServerContext, id: number) {
   return { boot, files, samples, console: consoleFile ? await tailOf(ctx, consoleFile) : null };
 }
 /** The end of a log, small enough for a page; null when the store has lost it. */
-export async function tailOf(ctx: ServerContext, file: { sha256: string }, keep = 40_000): Promise<{ text: string; cut: boolean } | null> {
+export async function tailOf(
+  ctx: ServerContext,
+  file: { sha256: string },
+  keep = 40_000,
+): Promise<{ text: string; cut: boolean } | null> {
   if (!(await ctx.artifacts.has(file.sha256))) return null;
   const all = await ctx.artifacts.get(file.sha256);
   // Broken UTF-8 becomes U+FFFD here; the file itself is served as it is.

@@ -17,8 +17,8 @@ export function renderBoot(frame: Frame, data: BootPage, query: { q?: string }):
       <>
         <header class="lead">
           <p class="crumbs">
-            {boot.tree ? <a href={urls.pairs({ tree: boot.tree })}>{boot.tree}</a> : (boot.saved_as ?? 'kdelta run')} / {boot.testcase} on{' '}
-            {boot.tbox_group}
+            {boot.tree ? <a href={urls.pairs({ tree: boot.tree })}>{boot.tree}</a> : (boot.saved_as ?? 'kdelta run')} /{' '}
+            {boot.testcase} on {boot.tbox_group}
           </p>
           <h1>
             <StateMark state={boot.state} /> <span class="line">boot {boot.id}</span>{' '}
@@ -28,7 +28,8 @@ export function renderBoot(frame: Frame, data: BootPage, query: { q?: string }):
             <div>
               <dt>kernel</dt>
               <dd>
-                <KernelName kernel={{ ...boot, id: boot.kernel_id }} /> {boot.release ? <code>{boot.release}</code> : null}
+                <KernelName kernel={{ ...boot, id: boot.kernel_id }} />{' '}
+                {boot.release ? <code>{boot.release}</code> : null}
               </dd>
             </div>
             <div>
@@ -132,10 +133,21 @@ export function renderBoot(frame: Frame, data: BootPage, query: { q?: string }):
         ) : null}
         <section aria-labelledby="samples">
           <h2 id="samples">
-            Samples <small>{samples.length} of {data.samples.length} metrics; <a href={urls.v1(`boots/${boot.id}/matrix.json`)}>matrix.json</a></small>
+            Samples{' '}
+            <small>
+              {samples.length} of {data.samples.length} metrics;{' '}
+              <a href={urls.v1(`boots/${boot.id}/matrix.json`)}>matrix.json</a>
+            </small>
           </h2>
           <form class="filters" method="get">
-            <input type="search" name="q" value={query.q} placeholder="part of a metric’s name" aria-label="Search metrics" data-hotkey="/" />
+            <input
+              type="search"
+              name="q"
+              value={query.q}
+              placeholder="part of a metric’s name"
+              aria-label="Search metrics"
+              data-hotkey="/"
+            />
             <button type="submit">Show</button>
           </form>
           {samples.length ? (

@@ -19,7 +19,9 @@ export function renderOverview(frame: Frame, data: OverviewPage): string {
         <h1 class="hidden">Overview</h1>
         <div class="columns wide-left">
           <div>
-            {trees.length ? null : <Empty>No tree is watched yet: name one in kdelta.yaml and start `kdelta up`.</Empty>}
+            {trees.length ? null : (
+              <Empty>No tree is watched yet: name one in kdelta.yaml and start `kdelta up`.</Empty>
+            )}
             {trees.map((name) => (
               <TreeVerdicts name={name} data={data} now={now} />
             ))}
@@ -54,7 +56,8 @@ function TreeVerdicts({ name, data, now }: { name: string; data: OverviewPage; n
       </h2>
       {tree?.fetch_error ? (
         <p class="failure">
-          fetching failed {tree.fetch_failures} times: {tree.fetch_error}; next try <Time at={tree.next_fetch_at} now={now} />
+          fetching failed {tree.fetch_failures} times: {tree.fetch_error}; next try{' '}
+          <Time at={tree.next_fetch_at} now={now} />
         </p>
       ) : null}
       {pairs.length ? <PairTable pairs={pairs} now={now} /> : <Empty>No pair yet; the next new head makes one.</Empty>}
@@ -84,8 +87,16 @@ function Now({ data, now }: { data: OverviewPage; now: Date }) {
                   </>
                 )}{' '}
                 <span class="quiet">{row.sha ? shortSha(row.sha) : row.package}</span>{' '}
-                {row.pair_id ? <a class="quiet" href={urls.pair(row.pair_id)}>pair {row.pair_id}</a> : null}
-                {row.bisect_id ? <a class="quiet" href={urls.bisect(row.bisect_id)}>bisect {row.bisect_id}</a> : null}
+                {row.pair_id ? (
+                  <a class="quiet" href={urls.pair(row.pair_id)}>
+                    pair {row.pair_id}
+                  </a>
+                ) : null}
+                {row.bisect_id ? (
+                  <a class="quiet" href={urls.bisect(row.bisect_id)}>
+                    bisect {row.bisect_id}
+                  </a>
+                ) : null}
               </span>
               <ProgressBar progress={row.progress} state={row.state} />
               {row.started_at ? <Time at={row.started_at} now={now} /> : null}
@@ -118,7 +129,8 @@ function Bisects({ data, now }: { data: OverviewPage; now: Date }) {
         <ul class="plain">
           {data.bisects.map((bisect) => (
             <li>
-              <StateMark state={bisect.state} /> <a href={urls.bisect(bisect.id)}>{bisect.metric}</a> on {bisect.tbox_group}{' '}
+              <StateMark state={bisect.state} /> <a href={urls.bisect(bisect.id)}>{bisect.metric}</a> on{' '}
+              {bisect.tbox_group}{' '}
               <span class="quiet">
                 {bisect.best === null ? '' : `best ${(bisect.best * 100).toFixed(0)} %, `}
                 {bisect.boots_done} of {bisect.budget} boots, <Time at={bisect.asked_at} now={now} />

@@ -4,8 +4,8 @@ import {
   listPairBoots,
   listRange,
   listSamePairs,
-  loadMetricHistory,
   loadJudgement,
+  loadMetricHistory,
   loadPair,
   type PairBoot,
   type PairDetail,
@@ -54,14 +54,29 @@ export async function pairPage(ctx: ServerContext, id: number, query: DeltaQuery
   ]);
   const differences = environmentDifferences(pair, boots);
   if (!judgement)
-    return { pair, judgement: null, kpis: [], rows: [], chosen: 0, total: 0, counts: {}, programs: {}, boots, differences, range, elsewhere };
+    return {
+      pair,
+      judgement: null,
+      kpis: [],
+      rows: [],
+      chosen: 0,
+      total: 0,
+      counts: {},
+      programs: {},
+      boots,
+      differences,
+      range,
+      elsewhere,
+    };
   const { packed, ...row } = judgement;
   const head = unpackJudgementHead(packed);
   const plain = isPlain(query);
   const deltas = plain ? head.deltas : unpackJudgement(packed).deltas;
   const kpis = head.deltas.filter((delta) => delta.kpi);
   const chosen = chooseDeltas(deltas, query).filter((delta) => !delta.kpi);
-  const changed = plain ? chosen.findLastIndex((delta) => delta.verdict !== 'same' && delta.verdict !== 'inconclusive') + 1 : 0;
+  const changed = plain
+    ? chosen.findLastIndex((delta) => delta.verdict !== 'same' && delta.verdict !== 'inconclusive') + 1
+    : 0;
   const first = ((query.page ?? 1) - 1) * ROWS_PER_PAGE;
   return {
     pair,
@@ -101,8 +116,10 @@ export async function metricDetails(ctx: ServerContext, data: PairPage, metric: 
   const delta = shown ?? (await allDeltas(ctx, pair.judgement_id)).find((other) => other.metric === metric);
   if (!delta) return null;
   const values = new Map<number, { side: 'base' | 'head'; value: number | null }>();
-  judgement.base_boots.forEach((boot, i) => values.set(boot, { side: 'base', value: delta.base.values[i] ?? null }));
-  judgement.head_boots.forEach((boot, i) => values.set(boot, { side: 'head', value: delta.head.values[i] ?? null }));
+  for (const [i, boot] of judgement.base_boots.entries())
+    values.set(boot, { side: 'base', value: delta.base.values[i] ?? null });
+  for (const [i, boot] of judgement.head_boots.entries())
+    values.set(boot, { side: 'head', value: delta.head.values[i] ?? null });
   const newest = Math.max(...values.keys());
   const history = await loadMetricHistory(ctx.db, { testcaseId: pair.testcase_id, metric, upTo: newest, limit: 120 });
   return {
@@ -122,10 +139,15 @@ function environmentDifferences(pair: PairDetail, boots: PairBoot[]): PairPage['
     const side = boot.kernel_id === pair.base.id || boot.kernel_id === pair.base.same_as ? 'base' : 'head';
     for (const [what, value] of Object.entries({ ...boot.environment, host: boot.host ?? '' })) {
       let fact = facts.get(what);
-      if (!fact) facts.set(what, (fact = { base: new Set(), head: new Set() }));
+      if (!fact) {
+        fact = { base: new Set(), head: new Set() };
+        facts.set(what, fact);
+      }
       fact[side].add(value);
     }
   }
-  const differ = [...facts].filter(([, f]) => f.base.size && f.head.size && [...f.base].join('\0') !== [...f.head].join('\0'));
+  const differ = [...facts].filter(
+    ([, f]) => f.base.size && f.head.size && [...f.base].join('\0') !== [...f.head].join('\0'),
+  );
   return differ.map(([what, f]) => ({ what, base: [...f.base], head: [...f.head] }));
 }

@@ -48,7 +48,16 @@ export function MetricDetail({ data, detail, now }: { data: PairPage; detail: Me
           <Empty>No earlier boot of this testcase has this metric.</Empty>
         )}
         <p class="actions">
-          <a href={urls.history({ testcase: pair.testcase_id, metric: detail.metric, tree: pair.tree, branch: pair.branch })}>History</a>
+          <a
+            href={urls.history({
+              testcase: pair.testcase_id,
+              metric: detail.metric,
+              tree: pair.tree,
+              branch: pair.branch,
+            })}
+          >
+            History
+          </a>
           {pair.tree && pair.base.sha && pair.head.sha ? (
             <a href={urls.newBisect({ pair: pair.id, metric: detail.metric })}>Bisect this metric</a>
           ) : null}

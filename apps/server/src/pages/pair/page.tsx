@@ -4,20 +4,36 @@ import type { DeltaQuery } from '../../deltas.ts';
 import { seconds, shortSha, value } from '../../numbers.ts';
 import { DeltaTable } from '../../parts/deltaTable.tsx';
 import { type Frame, page } from '../../parts/layout.tsx';
-import { Commit, Empty, FailureBox, FLAG_MEANING, KernelName, ProgressBar, StateMark, Time, VerdictMark } from '../../parts/words.tsx';
+import {
+  Commit,
+  Empty,
+  FailureBox,
+  FLAG_MEANING,
+  KernelName,
+  ProgressBar,
+  StateMark,
+  Time,
+  VerdictMark,
+} from '../../parts/words.tsx';
 import { type Query, urls } from '../../urls.ts';
 import { type MetricDetails, type PairPage, ROWS_PER_PAGE } from './data.ts';
 import { MetricDetail } from './metric.tsx';
 
 /** The page a mail links to: the verdict, the KPIs, the evidence, and what is needed to disbelieve it. */
-export function renderPair(frame: Frame, data: PairPage, query: DeltaQuery & { m?: string }, detail: MetricDetails | null): string {
+export function renderPair(
+  frame: Frame,
+  data: PairPage,
+  query: DeltaQuery & { m?: string },
+  detail: MetricDetails | null,
+): string {
   const { pair } = data;
   const { m: _m, ...filters } = query;
   const hrefOf = (metric: string) =>
     query.m === metric ? urls.pair(pair.id, filters) : `${urls.pair(pair.id, { ...filters, m: metric })}#open`;
   const details = detail ? <MetricDetail data={data} detail={detail} now={frame.now} /> : null;
   const title = `${pair.verdict ?? pair.state}: ${shortSha(pair.head.sha) || pair.head.package} at ${pair.testcase}`;
-  const live = pair.state === 'judged' || pair.state === 'failed' || pair.state === 'cancelled' ? undefined : `pair:${pair.id}`;
+  const live =
+    pair.state === 'judged' || pair.state === 'failed' || pair.state === 'cancelled' ? undefined : `pair:${pair.id}`;
   return page(frame, {
     title,
     live,
@@ -43,7 +59,7 @@ export function renderPair(frame: Frame, data: PairPage, query: DeltaQuery & { m
           <Empty>Not judged yet: {data.boots.filter((boot) => boot.state === 'done').length} boots are done.</Empty>
         )}
         <Boots data={data} now={frame.now} />
-        <Context data={data} />
+        <Surroundings data={data} />
       </>
     ),
   });
@@ -78,7 +94,9 @@ function Head({ data, now }: { data: PairPage; now: Date }) {
       </p>
       <h1>
         {pair.verdict ? <VerdictMark verdict={pair.verdict} /> : <StateMark state={pair.state} />}
-        {pair.line ? <span class="line"> {pair.line.replace(new RegExp(`^${pair.verdict}[:,]?\\s*`, 'i'), '')}</span> : null}
+        {pair.line ? (
+          <span class="line"> {pair.line.replace(new RegExp(`^${pair.verdict}[:,]?\\s*`, 'i'), '')}</span>
+        ) : null}
       </h1>
       <dl class="facts">
         <div>
@@ -99,7 +117,9 @@ function Head({ data, now }: { data: PairPage; now: Date }) {
           <dd>
             {pair.tbox_group}{' '}
             <span class="quiet">
-              {pair.deterministic ? 'counts instructions: sees longer paths, not caches or contention' : 'measures time'}
+              {pair.deterministic
+                ? 'counts instructions: sees longer paths, not caches or contention'
+                : 'measures time'}
             </span>
           </dd>
         </div>
@@ -135,7 +155,8 @@ function Head({ data, now }: { data: PairPage; now: Date }) {
               {pair.report_id ? (
                 <>
                   {' · '}
-                  <a href={urls.report(pair.report_id)}>report {pair.report_id}</a> <StateMark state={pair.report_state ?? ''} />
+                  <a href={urls.report(pair.report_id)}>report {pair.report_id}</a>{' '}
+                  <StateMark state={pair.report_state ?? ''} />
                 </>
               ) : null}
             </dd>
@@ -188,10 +209,20 @@ function Evidence({
   return (
     <section aria-labelledby="evidence">
       <h2 id="evidence">
-        Evidence <small>{data.chosen} of {data.total} metrics</small>
+        Evidence{' '}
+        <small>
+          {data.chosen} of {data.total} metrics
+        </small>
       </h2>
       <form class="filters" method="get" action={urls.pair(pair.id)}>
-        <input type="search" name="q" value={query.q} placeholder="part of a metric’s name" aria-label="Search metrics" data-hotkey="/" />
+        <input
+          type="search"
+          name="q"
+          value={query.q}
+          placeholder="part of a metric’s name"
+          aria-label="Search metrics"
+          data-hotkey="/"
+        />
         <select name="program" aria-label="Program">
           <option value="">all programs</option>
           {Object.entries(data.programs)
@@ -240,7 +271,11 @@ function Evidence({
         <button type="submit">Show</button>
         {Object.keys(filters).length ? <a href={urls.pair(pair.id)}>reset</a> : null}
         <span class="quick">
-          {link({ verdict: query.verdict === 'reported' ? '' : 'reported' }, 'changed only', query.verdict === 'reported')}
+          {link(
+            { verdict: query.verdict === 'reported' ? '' : 'reported' },
+            'changed only',
+            query.verdict === 'reported',
+          )}
         </span>
       </form>
       {data.rows.length ? (
@@ -250,11 +285,19 @@ function Evidence({
       )}
       {pages > 1 ? (
         <nav class="pages" aria-label="Pages of metrics">
-          {at > 1 ? <a rel="prev" href={urls.pair(pair.id, { ...filters, page: at - 1 })}>← before</a> : null}
+          {at > 1 ? (
+            <a rel="prev" href={urls.pair(pair.id, { ...filters, page: at - 1 })}>
+              ← before
+            </a>
+          ) : null}
           <span>
             page {at} of {pages}
           </span>
-          {at < pages ? <a rel="next" href={urls.pair(pair.id, { ...filters, page: at + 1 })}>more →</a> : null}
+          {at < pages ? (
+            <a rel="next" href={urls.pair(pair.id, { ...filters, page: at + 1 })}>
+              more →
+            </a>
+          ) : null}
         </nav>
       ) : null}
     </section>
@@ -265,7 +308,8 @@ function Boots({ data, now }: { data: PairPage; now: Date }) {
   const { pair, boots } = data;
   if (!boots.length) return null;
   const judged = new Set([...(data.judgement?.base_boots ?? []), ...(data.judgement?.head_boots ?? [])]);
-  const side = (boot: PairBoot) => (boot.kernel_id === pair.head.id || boot.kernel_id === pair.head.same_as ? 'head' : 'base');
+  const side = (boot: PairBoot) =>
+    boot.kernel_id === pair.head.id || boot.kernel_id === pair.head.same_as ? 'head' : 'base';
   return (
     <section aria-labelledby="boots">
       <h2 id="boots">
@@ -300,7 +344,11 @@ function Boots({ data, now }: { data: PairPage; now: Date }) {
                 <td>{boot.host ?? '–'}</td>
                 <td>
                   {boot.state === 'done' ? (
-                    judged.size && !judged.has(boot.id) ? 'done, not judged' : 'done'
+                    judged.size && !judged.has(boot.id) ? (
+                      'done, not judged'
+                    ) : (
+                      'done'
+                    )
                   ) : boot.state === 'failed' ? (
                     <>
                       <StateMark state={boot.failure?.class ?? 'failed'} /> {boot.failure?.message}
@@ -318,7 +366,7 @@ function Boots({ data, now }: { data: PairPage; now: Date }) {
                   <Time at={boot.started_at} now={now} />
                 </td>
                 {data.kpis.slice(0, 3).map((kpi) => (
-                  <td class="n">{value(valueOf(data, kpi, boot.id))}</td>
+                  <td class="n">{value(numberOf(data, kpi, boot.id))}</td>
                 ))}
               </tr>
             ))}
@@ -330,26 +378,31 @@ function Boots({ data, now }: { data: PairPage; now: Date }) {
 }
 
 /** A boot's number of a metric, from the judgement's own values. */
-export function valueOf(data: PairPage, delta: Delta, bootId: number): number | null {
+export function numberOf(data: PairPage, delta: Delta, bootId: number): number | null {
   const base = data.judgement?.base_boots.indexOf(bootId) ?? -1;
   if (base >= 0) return delta.base.values[base] ?? null;
   const head = data.judgement?.head_boots.indexOf(bootId) ?? -1;
   return head >= 0 ? (delta.head.values[head] ?? null) : null;
 }
 
-function Context({ data }: { data: PairPage }) {
+function Surroundings({ data }: { data: PairPage }) {
   const { pair, differences, range, elsewhere } = data;
   return (
     <div class="columns">
       <section aria-labelledby="range">
         <h2 id="range">
-          Commits between <small>{range.length}{range.length === 60 ? ' newest' : ''}</small>
+          Commits between{' '}
+          <small>
+            {range.length}
+            {range.length === 60 ? ' newest' : ''}
+          </small>
         </h2>
         {range.length ? (
           <ol class="commits">
             {range.map((commit) => (
               <li>
-                <Commit sha={commit.sha} subject={commit.subject} tail /> <span class="quiet">{commit.author_name}</span>
+                <Commit sha={commit.sha} subject={commit.subject} tail />{' '}
+                <span class="quiet">{commit.author_name}</span>
               </li>
             ))}
           </ol>
@@ -363,8 +416,8 @@ function Context({ data }: { data: PairPage }) {
           <ul class="plain">
             {elsewhere.map((other) => (
               <li>
-                <VerdictMark verdict={other.verdict} /> <a href={urls.pair(other.id)}>{other.testcase}</a> on {other.tbox_group}{' '}
-                <span class="quiet">{other.line ?? other.state}</span>
+                <VerdictMark verdict={other.verdict} /> <a href={urls.pair(other.id)}>{other.testcase}</a> on{' '}
+                {other.tbox_group} <span class="quiet">{other.line ?? other.state}</span>
               </li>
             ))}
           </ul>

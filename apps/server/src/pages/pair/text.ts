@@ -41,7 +41,10 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 export async function pairMarkdown(ctx: ServerContext, id: number): Promise<string> {
   const data: PairPage = await pairPage(ctx, id, {});
   const { pair } = data;
-  const rows = [...data.kpis, ...data.rows.filter((delta) => delta.verdict !== 'same' && delta.verdict !== 'inconclusive')];
+  const rows = [
+    ...data.kpis,
+    ...data.rows.filter((delta) => delta.verdict !== 'same' && delta.verdict !== 'inconclusive'),
+  ];
   const lines = [
     `**${cell(pair.line ?? pair.state)}**`,
     '',

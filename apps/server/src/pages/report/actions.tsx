@@ -33,10 +33,16 @@ export function ReportActions({ report, person }: { report: ReportDetail; person
         <form method="post" action={`${urls.report(report.id)}/recipients`}>
           {csrf}
           <label>
-            To <textarea name="to" rows={2}>{report.to.join(', ')}</textarea>
+            To{' '}
+            <textarea name="to" rows={2}>
+              {report.to.join(', ')}
+            </textarea>
           </label>
           <label>
-            Cc <textarea name="cc" rows={2}>{report.cc.join(', ')}</textarea>
+            Cc{' '}
+            <textarea name="cc" rows={2}>
+              {report.cc.join(', ')}
+            </textarea>
           </label>
           <button type="submit">Save</button>
         </form>

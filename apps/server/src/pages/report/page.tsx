@@ -89,7 +89,8 @@ export function renderReport(frame: Frame, data: ReportPage): string {
               <ul class="plain">
                 {files.map((file) => (
                   <li>
-                    <a href={urls.reportFile(report.id, file.name)}>{file.name}</a> <span class="quiet">{bytes(file.bytes)}</span>
+                    <a href={urls.reportFile(report.id, file.name)}>{file.name}</a>{' '}
+                    <span class="quiet">{bytes(file.bytes)}</span>
                   </li>
                 ))}
               </ul>

@@ -4,9 +4,25 @@ import { Choice, More } from '../../parts/more.tsx';
 import { Commit, Empty, StateMark, Time } from '../../parts/words.tsx';
 import { type Query, urls } from '../../urls.ts';
 
-const STATES = ['draft', 'approved', 'sending', 'sent', 'unknown', 'fixed', 'expected', 'invalid', 'duplicate', 'stale', 'rejected'];
+const STATES = [
+  'draft',
+  'approved',
+  'sending',
+  'sent',
+  'unknown',
+  'fixed',
+  'expected',
+  'invalid',
+  'duplicate',
+  'stale',
+  'rejected',
+];
 
-export function renderReports(frame: Frame, reports: ReportRow[], filter: Query & { limit: number; state?: string; tree?: string }): string {
+export function renderReports(
+  frame: Frame,
+  reports: ReportRow[],
+  filter: Query & { limit: number; state?: string; tree?: string },
+): string {
   const drafts = reports.filter((report) => report.state === 'draft' || report.state === 'unknown');
   const rest = reports.filter((report) => !drafts.includes(report));
   return page(frame, {
@@ -16,7 +32,12 @@ export function renderReports(frame: Frame, reports: ReportRow[], filter: Query 
       <>
         <h1>Reports</h1>
         <form class="filters" method="get" action={urls.reports()}>
-          <Choice name="tree" label="tree" value={filter.tree} options={frame.ctx.config.trees.map((tree) => tree.name)} />
+          <Choice
+            name="tree"
+            label="tree"
+            value={filter.tree}
+            options={frame.ctx.config.trees.map((tree) => tree.name)}
+          />
           <Choice name="state" label="state" value={filter.state} options={STATES} />
           <button type="submit">Show</button>
         </form>
@@ -58,7 +79,8 @@ function Rows({ reports, now }: { reports: ReportRow[]; now: Date }) {
                 <StateMark state={report.state} />
               </td>
               <td class="finding">
-                <a href={urls.report(report.id)}>{report.subject}</a> {report.note ? <span class="quiet">{report.note}</span> : null}
+                <a href={urls.report(report.id)}>{report.subject}</a>{' '}
+                {report.note ? <span class="quiet">{report.note}</span> : null}
               </td>
               <td>
                 <Commit sha={report.culprit_sha} />

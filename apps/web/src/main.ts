@@ -1,0 +1,5 @@
+import { hotkeys } from './hotkeys.ts';
+import { followEvents } from './live.ts';
+
+followEvents();
+hotkeys();
