@@ -434,15 +434,13 @@ export async function seedLab(
     .set({ leaseBootId: runningBoot, leaseUntil: at(-1) })
     .where(eq(t.host.name, 'qemu-icount'));
   for (let i = 0; i < 5; i++)
-    await db
-      .insert(t.boot)
-      .values({
-        kernelId: i % 2 ? head : nextKernel,
-        testcaseId: icount,
-        pairId: running,
-        seq: i + 1,
-        wantedAt: at(4),
-      });
+    await db.insert(t.boot).values({
+      kernelId: i % 2 ? head : nextKernel,
+      testcaseId: icount,
+      pairId: running,
+      seq: i + 1,
+      wantedAt: at(4),
+    });
 
   // bisects: the real search over replayed numbers
   const kpiId = (await metricIds(db as never, [KPI])).get(KPI)!;
@@ -597,18 +595,16 @@ export async function seedLab(
     actor: 'token:mara',
     data: { reason: 'looks right' },
   });
-  await db
-    .insert(t.outbox)
-    .values({
-      reportId: sent,
-      messageId: `<kd.${sent}@bot.example.org>`,
-      envelopeFrom: 'kdelta@bot.example.org',
-      envelopeTo: ['tomasz@example.org'],
-      raw: Buffer.from('x'),
-      state: 'sent',
-      response: '250 2.0.0 Ok: queued as 4F1E2D',
-      sentAt: at(58),
-    });
+  await db.insert(t.outbox).values({
+    reportId: sent,
+    messageId: `<kd.${sent}@bot.example.org>`,
+    envelopeFrom: 'kdelta@bot.example.org',
+    envelopeTo: ['tomasz@example.org'],
+    raw: Buffer.from('x'),
+    state: 'sent',
+    response: '250 2.0.0 Ok: queued as 4F1E2D',
+    sentAt: at(58),
+  });
 
   return {
     pairs: { regression: bad.pairId, same: same.pairId, failed, running, tcg: slow.pairId },

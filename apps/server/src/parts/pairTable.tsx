@@ -25,7 +25,7 @@ export function PairTable({ pairs, now }: { pairs: PairRow[]; now: Date }) {
             <tr class={`v-${pair.verdict ?? pair.state}`}>
               <td>{pair.verdict ? <VerdictMark verdict={pair.verdict} /> : <StateMark state={pair.state} />}</td>
               <td class="finding">
-                <a href={urls.pair(pair.id)}>{pair.line ?? pair.failure?.message ?? `pair ${pair.id}`}</a>{' '}
+                <a href={urls.pair(pair.id)}>{finding(pair)}</a>{' '}
                 {pair.bisect_id ? (
                   <a class="quiet" href={urls.bisect(pair.bisect_id)}>
                     bisect
@@ -56,3 +56,9 @@ export function PairTable({ pairs, now }: { pairs: PairRow[]; now: Date }) {
     </div>
   );
 }
+
+/** The sentence without the verdict that stands before it. */
+const finding = (pair: PairRow) =>
+  pair.line?.replace(/^(regression|improvement|changed|same|inconclusive)[:;,]?\s*/, '') ??
+  pair.failure?.message ??
+  `pair ${pair.id}`;
