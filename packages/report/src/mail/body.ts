@@ -82,7 +82,7 @@ function howSure({ search, verified, lead, host }: MailFacts): string {
           ];
     point(
       'culprit',
-      `${(100 * search.certainty).toFixed(1)}% after ${search.boots} boots of ${search.kernels} kernels; the range had ${search.commits} commits${untestable.length ? ',' : ''}`,
+      `${certainty(search.certainty)} after ${search.boots} boots of ${search.kernels} kernels; the range had ${search.commits} commits${untestable.length ? ',' : ''}`,
       ...untestable,
     );
   } else {
@@ -107,6 +107,11 @@ function howSure({ search, verified, lead, host }: MailFacts): string {
   }
   point('not tried', 'a revert, other workloads, other machines');
   return lines.join('\n');
+}
+
+/** A posterior is never quite 1, and must not read so. */
+function certainty(p: number): string {
+  return p >= 0.9995 ? 'over 99.9%' : `${(100 * p).toFixed(1)}%`;
 }
 
 function raw({ lead, culprit, parent }: MailFacts): string {

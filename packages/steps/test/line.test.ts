@@ -1,0 +1,235 @@
+import { buildRegistry } from '@kdelta/matrix';
+import { bisect, bisectProbe, boot, kernel, outbox, report } from '@kdelta/store';
+import { eq } from 'drizzle-orm';
+import { simpleParser } from 'mailparser';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { approveReport, rejectReport } from '../src/decideReport.ts';
+import { sendStep } from '../src/send.ts';
+import { createTestContext, type TestContext } from './context.ts';
+import { type LabCommit, openLab, pairOf } from './lab.ts';
+
+// From judged pair to sent mail on a real database and SMTP server; builds and boots are lab.ts's.
+
+const received: { raw: Buffer; to: string[] }[] = [];
+let smtp: SMTPServer;
+let smtpUrl: string;
+let ctx: TestContext;
+let answer: () => Error | null = () => null;
+
+beforeAll(async () => {
+  smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (c: Buffer) => chunks.push(c));
+      stream.on('end', () => {
+        const error = answer();
+        if (!error) received.push({ raw: Buffer.concat(chunks), to: session.envelope.rcptTo.map((r) => r.address) });
+        done(error);
+      });
+    },
+  });
+  smtp.on('error', () => {});
+  await new Promise<void>((ready) => smtp.listen(0, '127.0.0.1', ready));
+  smtpUrl = `smtp://127.0.0.1:${(smtp.server.address() as { port: number }).port}`;
+});
+afterAll(() => new Promise<void>((done) => smtp.close(done)));
+
+beforeEach(async () => {
+  received.length = 0;
+  answer = () => null;
+  ctx = await createTestContext({
+    metrics: buildRegistry([
+      { name: 'pft', metrics: { faults_per_sec_per_cpu: { better: 'higher', kpi: true, kind: 'performance' } } },
+    ]),
+  });
+  ctx.config.mail = { smtp: smtpUrl, from: 'kdelta bot <kdelta@bot.example.org>' };
+});
+afterEach(async () => {
+  ctx.stop();
+  await ctx.database.drop();
+});
+
+/** Twelve commits; the eighth loses 8 %, the fifth doesn't build, the seventh changes comments only. */
+function range(change: (commits: LabCommit[]) => void = () => {}): LabCommit[] {
+  const commits: LabCommit[] = Array.from({ length: 12 }, (_, i) => ({
+    subject: i === 7 ? 'mm: zero the page twice' : `lib: tidy ${i}`,
+    author: `Person ${i} <p${i}@example.org>`,
+    level: i >= 7 ? 92_000 : 100_000,
+  }));
+  commits[4]!.builds = false;
+  commits[6]!.commentOnly = true;
+  change(commits);
+  return commits;
+}
+
+const auto = { mode: 'auto' as const, allow: ['*@example.org', '*@lists.example.org'], cc: ['mm@lists.example.org'] };
+
+test('a regression over twelve commits is bisected, verified and mailed to its author and the list, once', async () => {
+  const lab = await openLab(ctx, range(), auto);
+  const pairId = await lab.plan(0, 11);
+  await lab.settle();
+
+  const judged = await pairOf(ctx, pairId);
+  expect(judged).toMatchObject({ state: 'judged', verdict: 'regression' });
+  const [found] = await ctx.db.select().from(bisect);
+  expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[7] });
+  expect(judged.bisectId).toBe(found!.id);
+
+  const [written] = await ctx.db.select().from(report);
+  expect(written).toMatchObject({
+    state: 'sent',
+    culpritSha: lab.shas[7],
+    to: ['p7@example.org'],
+    cc: ['mm@lists.example.org'],
+    pairId: found!.verifyPairId,
+  });
+  expect(written!.subject).toMatch(/^\[demo:main\] \[mm\] 0808080808: pft\.faults_per_sec_per_cpu 8\.0% regression$/);
+
+  expect(received.map((m) => m.to)).toEqual([['p7@example.org'], ['mm@lists.example.org']]);
+  const [people, list] = await Promise.all(received.map((m) => simpleParser(m.raw)));
+  expect(people!.messageId).toBe(list!.messageId);
+  expect(people!.attachments.map((a) => a.filename)).toEqual([
+    'reproduce',
+    'job.yaml',
+    'kconfig.gz',
+    'matrix-parent.json',
+    'matrix-culprit.json',
+  ]);
+  expect(list!.attachments).toEqual([]);
+  // 100,000 → 92,000 is −8 %; the first row of the table is the KPI.
+  expect(people!.text).toMatch(/\| +\\\n +\d+ ± {2}0% +-8\.0% +92\d+ ± {2}0% {2}pft\.faults_per_sec_per_cpu\n/);
+
+  await lab.settle();
+  expect(received).toHaveLength(2);
+});
+
+test('the search steps around what does not build, boots no comment-only commit, and keeps each probe', async () => {
+  const lab = await openLab(ctx, range(), auto);
+  await lab.plan(0, 11);
+  await lab.settle();
+  const probes = await ctx.db.select().from(bisectProbe);
+  expect(probes.length).toBeGreaterThan(0);
+  for (const p of probes) {
+    expect(p.state).not.toBe('wanted');
+    expect(p.posteriorBefore).not.toBeNull();
+    expect(p.posteriorAfter).not.toBeNull();
+  }
+  const boots = await ctx.db.select().from(boot);
+  const probed = boots.filter((b) => b.bisectId !== null);
+  // log2(11) is 3.5: a handful of boots beyond the pair's, far from one per commit and side.
+  expect(probed.filter((b) => b.state === 'done').length).toBeLessThanOrEqual(8);
+});
+
+test('a commit that panics is stepped around', async () => {
+  const lab = await openLab(
+    ctx,
+    range((c) => {
+      c[5]!.boots = false;
+    }),
+    auto,
+  );
+  await lab.plan(0, 11);
+  await lab.settle();
+  const [found] = await ctx.db.select().from(bisect);
+  expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[7] });
+});
+
+test('a regression over one commit is reported without a bisect', async () => {
+  const lab = await openLab(ctx, range(), auto);
+  // The comment-only commit before the culprit is its parent.
+  await lab.plan(6, 7);
+  await lab.settle();
+  expect(await ctx.db.select().from(bisect)).toEqual([]);
+  expect((await ctx.db.select().from(report))[0]).toMatchObject({ state: 'sent', culpritSha: lab.shas[7] });
+});
+
+test('without a regression nothing is bisected and no mail is made', async () => {
+  const lab = await openLab(
+    ctx,
+    range((c) => {
+      for (const commit of c) commit.level = 100_000;
+    }),
+    auto,
+  );
+  const pairId = await lab.plan(0, 11);
+  await lab.settle();
+  expect(await pairOf(ctx, pairId)).toMatchObject({ state: 'judged', verdict: 'same' });
+  expect(await ctx.db.select().from(bisect)).toEqual([]);
+  expect(await ctx.db.select().from(report)).toEqual([]);
+  expect(received).toEqual([]);
+});
+
+test('by default a report is a draft, and with an empty allow-list it can reach nobody', async () => {
+  const lab = await openLab(ctx, range(), {});
+  await lab.plan(6, 7);
+  await lab.settle();
+  const [draft] = await ctx.db.select().from(report);
+  expect(draft).toMatchObject({ state: 'draft', to: [] });
+  expect(draft!.dropped).toEqual([{ address: 'p7@example.org', why: 'outside mail.allow of the tree' }]);
+  await expect(approveReport(ctx, draft!.id, 'mae')).rejects.toThrow('KD_REPORT_NOBODY');
+  expect(received).toEqual([]);
+});
+
+test('an approved draft is sent and says who approved it; a rejected one is not sent', async () => {
+  const lab = await openLab(ctx, range(), { allow: ['*@example.org'] });
+  await lab.plan(6, 7);
+  await lab.settle();
+  const [draft] = await ctx.db.select().from(report);
+  expect(draft!.state).toBe('draft');
+  await approveReport(ctx, draft!.id, 'mae');
+  await expect(rejectReport(ctx, draft!.id, 'mae', 'no')).rejects.toThrow('KD_REPORT_STATE');
+  await lab.settle();
+  expect((await ctx.db.select().from(report))[0]!.state).toBe('sent');
+  expect(received).toHaveLength(1);
+  expect(received[0]!.raw.toString()).toContain('Read and approved by mae before it was sent.');
+});
+
+test('a mail found in sending by another is unknown and never sent again', async () => {
+  const lab = await openLab(ctx, range(), { allow: ['*@example.org'] });
+  await lab.plan(6, 7);
+  await lab.settle();
+  const [draft] = await ctx.db.select().from(report);
+  await approveReport(ctx, draft!.id, 'mae');
+  // A worker that was killed between the server's 250 and its own commit left the row like this.
+  await ctx.db.update(outbox).set({ state: 'sending', claim: crypto.randomUUID(), claimUntil: new Date(0) });
+  await sendStep.takeBack(ctx.db);
+  await lab.settle();
+  expect((await ctx.db.select().from(outbox))[0]!.state).toBe('unknown');
+  expect((await ctx.db.select().from(report))[0]!.state).toBe('unknown');
+  expect(received).toEqual([]);
+});
+
+test('a greylisted mail goes out later with the same bytes', async () => {
+  let first = true;
+  answer = () => {
+    if (!first) return null;
+    first = false;
+    return Object.assign(new Error('come back later'), { responseCode: 451 });
+  };
+  const lab = await openLab(ctx, range(), { ...auto, cc: [] });
+  await lab.plan(6, 7);
+  await lab.settle();
+  const [waiting] = await ctx.db.select().from(outbox);
+  expect(waiting!.state).toBe('queued');
+  await ctx.db
+    .update(outbox)
+    .set({ nextTryAt: new Date(0) })
+    .where(eq(outbox.id, waiting!.id));
+  await lab.settle();
+  expect(received).toHaveLength(1);
+  expect(received[0]!.raw.equals(waiting!.raw)).toBe(true);
+});
+
+test('a second regression of the same culprit adds no second report', async () => {
+  const lab = await openLab(ctx, range(), { ...auto, cc: [] });
+  await lab.plan(6, 7);
+  await lab.settle();
+  await lab.plan(0, 11);
+  await lab.settle();
+  expect(await ctx.db.select().from(report)).toHaveLength(1);
+  expect(received).toHaveLength(1);
+  expect(await ctx.db.select().from(kernel)).not.toEqual([]);
+});
