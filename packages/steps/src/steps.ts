@@ -1,4 +1,10 @@
+import { bisectStep } from './bisect.ts';
+import { bootStep } from './boot.ts';
+import { build } from './build.ts';
 import type { StepDef } from './context.ts';
+import { judgeStep } from './judge.ts';
+import { reportStep } from './report.ts';
+import { sendStep } from './send.ts';
 
 /** Every step, in the order of the straight line. */
-export const steps: StepDef[] = [];
+export const steps: StepDef[] = [build, bootStep, judgeStep, bisectStep, reportStep, sendStep];
