@@ -16,6 +16,8 @@ export interface ShellTarget {
   /** A lost connection is tried again for so long before a command fails. */
   reconnectMs?: number;
   keepaliveMs?: number;
+  /** Called when an open connection is lost, not when it is closed. */
+  onLost?: () => void;
 }
 
 /**
@@ -130,7 +132,10 @@ class SshShell implements Shell {
     return new Promise((resolve, reject) => {
       let settled = false;
       const lost = (error?: Error) => {
-        if (this.client === client) this.client = null;
+        if (this.client === client) {
+          this.client = null;
+          if (!this.closed) target.onLost?.();
+        }
         client.destroy();
         if (settled) return;
         settled = true;
@@ -221,4 +226,25 @@ class SshShell implements Shell {
       });
     });
   }
+}
+
+/** The host key that a machine shows, as a public key line, for the person who is to pin it. */
+export async function showHostKey(host: string, port: number): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const client = new Client();
+    client.on('error', (error) => reject(new ShellError('KD_SSH_REFUSED', `${host}:${port}: ${error.message}`)));
+    client.connect({
+      host,
+      port,
+      username: 'root',
+      password: '',
+      readyTimeout: 15_000,
+      algorithms: { serverHostKey: ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'rsa-sha2-512'] },
+      hostVerifier: (key: Buffer) => {
+        const type = key.toString('latin1', 4, 4 + key.readUInt32BE(0));
+        resolve(`${type} ${key.toString('base64')}`);
+        return false;
+      },
+    });
+  });
 }

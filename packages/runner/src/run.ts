@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { type Shell, ShellError } from '@kdelta/hosts';
+import type { Shell } from '@kdelta/hosts';
 import type { ProgramMeta, Testcase } from '@kdelta/jobs';
 import { hostFiles } from '@kdelta/programs';
 import { quote, runScript } from './script.ts';
@@ -180,5 +180,3 @@ export async function stopRun(shell: Shell, place: RunPlace): Promise<void> {
   const command = `cd ${quote(place.base)} 2>/dev/null || exit 0; read -r pid <pid; kill -TERM -"$pid"`;
   await shell.exec(command, { timeoutMs: 20_000 }).catch(() => {});
 }
-
-export const isConnectionError = (error: unknown): error is ShellError => error instanceof ShellError;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BootError, type BootedHost, type BootOrder, type HostDriver, lastLines } from '@kdelta/hosts';
 import { type ProgramMeta, packagesOf, type Testcase } from '@kdelta/jobs';
-import { collectRun, isConnectionError, RunError, readState, runPlace, startRun, stopRun, waitForRun } from './run.ts';
+import { collectRun, RunError, readState, runPlace, startRun, stopRun, waitForRun } from './run.ts';
 import { MARKS, Timeline } from './timeline.ts';
 import type { BootOutcome, BootResult, RunHooks } from './types.ts';
 
@@ -136,14 +136,9 @@ async function judgeEnding(ending: string, testcase: Testcase, files: string): P
 }
 
 async function failedRun(error: unknown, host: BootedHost): Promise<BootOutcome> {
-  // A connection that breaks is often the kernel's death seen first from its other side.
-  if (isConnectionError(error)) {
-    const death = await Promise.race([
-      host.died,
-      new Promise<null>((resolve) => setTimeout(() => resolve(null), 2_000)),
-    ]);
-    if (death) return { kind: 'failed', ...death };
-  }
+  // A connection that breaks, or a script that is gone, is often the kernel's death seen first from its other side.
+  const death = await Promise.race([host.died, new Promise<null>((resolve) => setTimeout(() => resolve(null), 3_000))]);
+  if (death) return { kind: 'failed', ...death };
   const message = error instanceof Error ? error.message : String(error);
   return { kind: 'failed', failureClass: error instanceof RunError ? error.failureClass : 'infra', message };
 }
