@@ -22,6 +22,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: "print a raw output's samples",
     load: async () => (await import('./parse.ts')).parseCommand(),
   },
+  run: {
+    description: 'boot a kernel on a host, run a job, print its numbers',
+    load: async () => (await import('./run.ts')).runCommand(),
+  },
 };
 
 const program = new Command('kdelta').description('kernel performance regression bot').version('0.1.0');

@@ -1,6 +1,11 @@
-import type { BootEvidence, TimelineEntry } from '@kdelta/hosts';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { BootEvidence, HostDriver, TimelineEntry } from '@kdelta/hosts';
 import type { HostFile, Testcase } from '@kdelta/jobs';
 import type { KernelArtifact } from '@kdelta/kernels';
+import type { Programs } from '@kdelta/programs';
+import { type RunPhase, resumeBoot, runBoot } from '@kdelta/runner';
 import type { Failure, Progress } from '@kdelta/store';
 
 /** One boot, from staging to collection: all that the machinery below the steps needs to know of it. */
@@ -42,3 +47,62 @@ export interface BootOptions {
  * (after the guest is gone) or on a bug. `null`: it was to be resumed and nothing of it is left; start it anew.
  */
 export type BootHost = (work: BootWork, options: BootOptions) => Promise<BootResult | null>;
+
+/** The real one: drivers of packages/hosts, runs of packages/runner. */
+export function bootWith(driverOf: (host: HostFile) => HostDriver, programs: Programs, cacheDir: string): BootHost {
+  return async (work, { signal, onProgress }) => {
+    const driver = driverOf(work.host);
+    const order = { token: work.token, kernel: work.kernel, cmdline: work.cmdline, dir: join(work.dir, 'host') };
+    const started = Date.now();
+    const hooks = {
+      cacheDir,
+      signal,
+      progress(phase: RunPhase) {
+        const state =
+          phase === 'booting' ? 'booting' : phase === 'collecting' || phase === 'releasing' ? 'collecting' : 'running';
+        onProgress(state, { phase, note: `${Math.round((Date.now() - started) / 1000)} s` });
+      },
+    };
+    await mkdir(order.dir, { recursive: true });
+    // Whatever a worker before us left on this host in this folder is ended before another start.
+    if (!work.resume) await driver.clear(order.dir);
+    const ran = work.resume
+      ? await resumeBoot(driver, order, work.testcase, programs, work.dir, hooks)
+      : await runBoot(driver, order, work.testcase, programs, work.dir, hooks);
+    if (!ran) return null;
+
+    const files = ran.files ? await filesIn(ran.files) : [];
+    const consoleLog = join(order.dir, 'console.log');
+    if (existsSync(consoleLog)) files.push({ name: 'console.log', path: consoleLog });
+    return {
+      failure: ran.outcome.kind === 'done' ? null : failureOf(ran.outcome, ran.console),
+      evidence: ran.evidence,
+      timeline: ran.timeline,
+      environment: environmentOf(ran.evidence),
+      outputs: files.filter(({ name }) => programs.has(name)).map(({ name, path }) => ({ program: name, path })),
+      files,
+    };
+  };
+}
+
+function environmentOf(evidence: BootEvidence | null): Record<string, string> {
+  return evidence ? { tainted: String(evidence.tainted) } : {};
+}
+
+const failureCodes = { infra: 'KD_HOST_FAILED', boot: 'KD_BOOT_FAILED', test: 'KD_TEST_FAILED' } as const;
+
+function failureOf(outcome: { failureClass: 'infra' | 'boot' | 'test'; message: string }, console: string): Failure {
+  const { failureClass, message } = outcome;
+  return { class: failureClass, code: failureCodes[failureClass], message, ...(console ? { excerpt: console } : {}) };
+}
+
+async function filesIn(dir: string): Promise<{ name: string; path: string }[]> {
+  const entries = await readdir(dir, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => ({
+      name: relative(dir, join(entry.parentPath, entry.name)),
+      path: join(entry.parentPath, entry.name),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,7 +1,13 @@
 export * from './askBisect.ts';
+export * from './bootHost.ts';
+export { mirrorDir } from './build.ts';
 export * from './context.ts';
 export * from './decideReport.ts';
+export * from './files.ts';
+export * from './openContext.ts';
+export * from './pairLife.ts';
 export * from './reconcile.ts';
 export * from './runStep.ts';
 export * from './steps.ts';
+export * from './testcases.ts';
 export * from './withClaim.ts';

@@ -8,3 +8,10 @@ import { sendStep } from './send.ts';
 
 /** Every step, in the order of the straight line. */
 export const steps: StepDef[] = [build, bootStep, judgeStep, bisectStep, reportStep, sendStep];
+
+/** A step by its name. */
+export function stepNamed(name: StepDef['name']): StepDef {
+  const step = steps.find((one) => one.name === name);
+  if (!step) throw new Error(`no step ${name}`);
+  return step;
+}

@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import {
+  type HostFile,
+  type JobFile,
+  type KdeltaConfig,
+  parseConfig,
+  parseHost,
+  parseJob,
+  suggestion,
+} from '@kdelta/jobs';
+import type { Programs } from '@kdelta/programs';
+
+/** What was named isn't there; `message` is the one line to print, with near matches. Exit status 2. */
+export class UnknownName extends Error {
+  readonly exitStatus = 2;
+  constructor(
+    readonly code: 'KD_UNKNOWN_JOB' | 'KD_UNKNOWN_HOST' | 'KD_UNKNOWN_TREE' | 'KD_UNKNOWN_KERNEL' | 'KD_UNKNOWN_CONFIG',
+    message: string,
+  ) {
+    super(message);
+    this.name = 'UnknownName';
+  }
+}
+
+/** kdelta.yaml: the file named, or KDELTA_CONFIG, or the one in the working folder or checkout; none is an empty one. */
+export function readConfig(home: string, env: NodeJS.ProcessEnv, named?: string): KdeltaConfig {
+  const wanted = named ?? env.KDELTA_CONFIG;
+  if (wanted) {
+    if (!existsSync(wanted)) throw new UnknownName('KD_UNKNOWN_CONFIG', `${wanted}: no such file`);
+    return parseConfig(readFileSync(wanted, 'utf8'), wanted);
+  }
+  const found = [resolve('kdelta.yaml'), join(home, 'kdelta.yaml')].find(existsSync);
+  return parseConfig(found ? readFileSync(found, 'utf8') : '', found ?? 'kdelta.yaml');
+}
+
+/** A job by path, or by its name in `jobs/`. Throws KD_UNKNOWN_JOB, InputError. */
+export function readJobs(
+  home: string,
+  name: string,
+  programs: Programs,
+): { jobs: JobFile[]; text: string; file: string } {
+  const file = findFile(join(home, 'jobs'), name);
+  if (!file) {
+    const known = namesIn(join(home, 'jobs'));
+    throw new UnknownName('KD_UNKNOWN_JOB', `no job ${name}${suggestion(basename(name, '.yaml'), known)}`);
+  }
+  const text = readFileSync(file, 'utf8');
+  return { jobs: parseJob(text, file, programs), text, file };
+}
+
+/** A host by its name in `hosts/` (of the checkout, and of `KDELTA_HOSTS`), or by path. Throws KD_UNKNOWN_HOST, InputError. */
+export function readHost(home: string, env: NodeJS.ProcessEnv, name: string): HostFile {
+  for (const dir of hostFolders(home, env)) {
+    const file = findFile(dir, name);
+    if (file) return parseHost(readFileSync(file, 'utf8'), file);
+  }
+  const known = hostFolders(home, env).flatMap(namesIn);
+  throw new UnknownName('KD_UNKNOWN_HOST', `no host ${name}${suggestion(name, known)}`);
+}
+
+/** The hosts that a tree names: a host's name, or a tbox group's for all of its hosts. */
+export function readHostsOf(home: string, env: NodeJS.ProcessEnv, names: string[]): HostFile[] {
+  const all = hostFolders(home, env).flatMap((dir) =>
+    namesIn(dir).map((name) => readHost(home, env, join(dir, `${name}.yaml`))),
+  );
+  return names.flatMap((name) => {
+    const group = all.filter((host) => host.name === name || host.tboxGroup === name);
+    return group.length > 0 ? group : [readHost(home, env, name)];
+  });
+}
+
+function hostFolders(home: string, env: NodeJS.ProcessEnv): string[] {
+  return [...(env.KDELTA_HOSTS ?? '').split(':').filter(Boolean), join(home, 'hosts')];
+}
+
+function namesIn(dir: string): string[] {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir)
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => basename(file, '.yaml'));
+}
+
+function findFile(dir: string, name: string): string | null {
+  const places = [resolve(name), join(dir, name), join(dir, `${name}.yaml`)];
+  return places.find((place) => /\.ya?ml$/.test(place) && existsSync(place)) ?? null;
+}
