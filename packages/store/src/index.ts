@@ -43,6 +43,8 @@ export * from './packValues.ts';
 export type { Waiting } from './patientPool.ts';
 export * from './pokeTree.ts';
 export * from './query.ts';
+export * from './recordCommits.ts';
+export * from './recordHead.ts';
 export * from './revokeToken.ts';
 export * from './saveBootMatrix.ts';
 export * as schema from './schema.ts';
