@@ -143,7 +143,8 @@ test('a commit that panics is stepped around', async () => {
 });
 
 test('a culprit that untestable commits hide is not named, and nobody is mailed', async () => {
-  // 5 doesn't build, 6 and its comment-only child panic: the step may be in any of 5 … 8.
+  // The fifth doesn't build, the sixth and its comment-only child panic: the step may be in the fifth, sixth or eighth,
+  // not in the seventh, whose image is the sixth's.
   const lab = await openLab(
     ctx,
     range((c) => {
@@ -156,7 +157,7 @@ test('a culprit that untestable commits hide is not named, and nobody is mailed'
   const [found] = await ctx.db.select().from(bisect);
   expect(found).toMatchObject({ state: 'done', culpritSha: null });
   const { credible } = found!.result as { credible: { sha: string }[] };
-  expect(credible.map((c) => c.sha).sort()).toEqual(lab.shas.slice(4, 8));
+  expect(credible.map((c) => c.sha).sort()).toEqual([4, 5, 7].map((i) => lab.shas[i]));
   expect(received).toEqual([]);
 });
 
