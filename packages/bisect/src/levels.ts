@@ -1,4 +1,4 @@
-import { logDensity, SHAPES } from './noise.ts';
+import { addLogDensities, logDensity, SHAPES } from './noise.ts';
 
 /**
  * Evidence of numbers for each class of candidates: two unknown levels, one unknown spread, unknown shape of noise,
@@ -66,8 +66,9 @@ export function levelEvidence(data: LevelData, isNew: Uint8Array, weight: ArrayL
   const grid0 = levelGrid(rough.mu0, rough.sigma / Math.sqrt(Math.max(1, count0)));
   const grid1 = levelGrid(rough.mu1, rough.sigma / Math.sqrt(Math.max(1, count1)));
   const share = sharePerKernel(data, rough);
-  const table0 = kernelTables(data, sigmas, grid0, share);
-  const table1 = kernelTables(data, sigmas, grid1, share);
+  const weights = Float64Array.from(data.kernel, (k) => share[k]!);
+  const table0 = kernelTables(data, sigmas, grid0, weights);
+  const table1 = kernelTables(data, sigmas, grid1, weights);
   const prior = spreadPrior(data, sigmas);
 
   const sum0 = new Float64Array(size);
@@ -224,42 +225,32 @@ function oneLevelEvidence(data: LevelData, share: Float64Array): number {
   const room = Math.exp(4 / Math.sqrt(2 * Math.max(2, n - 1)));
   const low = Math.max(Math.min(sd, mad, known) / room, data.floor);
   const high = Math.max(sd, mad, data.floor) * room;
-  const points = Math.min(60, Math.max(12, Math.ceil((Math.log(high / low) * Math.sqrt(2 * n)) / 1.5)));
+  const points = Math.min(24, Math.max(6, Math.ceil((Math.log(high / low) * Math.sqrt(2 * n)) / 1.6)));
   const sigmas = logGrid(low, high, points);
   const span = Math.max(sd, mad);
-  const grid = Float64Array.from({ length: 61 }, (_, i) => middle + ((i - 30) / 30) * 5.5 * (span / Math.sqrt(n)));
+  const grid = levelGrid(middle, (1.15 * span) / Math.sqrt(n));
   const prior = spreadPrior(data, sigmas);
-  const terms: number[] = [];
   const step = Math.log(grid[1]! - grid[0]!);
-  for (let shape = 0; shape < SHAPES; shape++) {
-    for (let s = 0; s < sigmas.length; s++) {
-      const sigma = sigmas[s]!;
-      for (const mu of grid) {
-        let sum = prior[s]! + step;
-        for (let i = 0; i < n; i++)
-          sum += share[data.kernel[i]!]! * (logDensity(shape, (data.y[i]! - mu) / sigma) - Math.log(sigma));
-        terms.push(sum);
-      }
-    }
-  }
+  const whole = { ...data, kernel: new Int32Array(n), kernels: 1 };
+  const weights = Float64Array.from(data.kernel, (k) => share[k]!);
+  const terms = kernelTables(whole, sigmas, grid, weights);
+  for (let i = 0; i < terms.length; i++) terms[i]! += prior[Math.floor(i / LEVEL_POINTS) % sigmas.length]! + step;
   return logSum(terms);
 }
 
-/** Per kernel the log density of its boots, for every shape, spread and level. */
-function kernelTables(data: LevelData, sigmas: Float64Array, grid: Float64Array, share: Float64Array): Float64Array {
+/** Per kernel the log density of its boots (each with its weight), for every shape, spread and level. */
+function kernelTables(data: LevelData, sigmas: Float64Array, grid: Float64Array, weights: Float64Array): Float64Array {
   const size = SHAPES * sigmas.length * LEVEL_POINTS;
   const table = new Float64Array(data.kernels * size);
   const logs = sigmas.map(Math.log);
   for (let i = 0; i < data.y.length; i++) {
-    const t = data.kernel[i]!;
-    const weight = share[t]!;
+    const weight = weights[i]!;
     const y = data.y[i]!;
-    let at = t * size;
+    let at = data.kernel[i]! * size;
     for (let shape = 0; shape < SHAPES; shape++) {
       for (let s = 0; s < sigmas.length; s++) {
-        const inverse = 1 / sigmas[s]!;
-        for (let g = 0; g < LEVEL_POINTS; g++)
-          table[at++]! += weight * (logDensity(shape, (y - grid[g]!) * inverse) - logs[s]!);
+        addLogDensities(table, at, shape, y, grid, sigmas[s]!, weight, -weight * logs[s]!);
+        at += LEVEL_POINTS;
       }
     }
   }

@@ -11,13 +11,15 @@ import type { Candidate, Next, NextOptions, Probe, Sha, StepSize } from './types
  */
 
 /** Doubt about the step below which probing begins, above which it pauses for the ends, and that a culprit may have. */
-const BEGIN = 0.05;
-const PAUSE = 0.25;
+const BEGIN = 0.1;
+const PAUSE = 0.3;
 const NAME = 0.015;
 /** z of a difference that counts as seen, when saying how many more boots could tell. */
 const SEEN = 3.3;
 /** Percent: ends that differ by less for sure are not searched. */
 const LEAST_STEP = 0.005;
+/** The search goes on a little beyond the asked certainty (0.95 → 0.9625), so that the share right isn't below it. */
+const MARGIN = 0.75;
 
 /** What to do next. Pure: the same search gives the same answer. */
 export function next(search: Search, options: NextOptions = {}): Next {
@@ -36,7 +38,8 @@ export function next(search: Search, options: NextOptions = {}): Next {
   const leader = leading(search, now);
   const certainty = search.input.certainty ?? 0.95;
   const outOfBudget = search.spent >= search.budget;
-  if (leader.certainty >= certainty) {
+  const enough = outOfBudget ? certainty : 1 - (1 - certainty) * MARGIN;
+  if (leader.certainty >= enough) {
     if (now.none > NAME && !outOfBudget) return ends(1, search, 'how sure the step itself is');
     if (leader.culprit === null) return done(search, now, leader, false, 'untestable commits hide which one it is');
     const check = outOfBudget || search.input.verify === false ? null : verification(search, leader.culprit, now);
@@ -123,7 +126,7 @@ interface Leader {
 
 /** The likeliest candidate, or when the answer is a group of inseparable ones, that group (culprit null). */
 function leading(search: Search, now: Posterior): Leader {
-  const asked = search.input.certainty ?? 0.95;
+  const asked = 1 - (1 - (search.input.certainty ?? 0.95)) * MARGIN;
   const groupOf = search.groups();
   const sum = new Float64Array(search.graph.size);
   let best = 0;
@@ -213,7 +216,7 @@ export function credibleSet(search: Search, now: Posterior): Candidate[] {
 
 function wrongDirection(search: Search, now: Posterior): Next | null {
   const wanted = search.input.direction;
-  if (now.step === null || now.none > BEGIN) return null;
+  if (now.step === null || now.none > 0.05) return null;
   if (search.input.kind === 'binary' && now.step.d < 0)
     return refuse(search, 'wrong-direction', 'good fails more often than bad: exchange them');
   if (wanted === undefined || Math.sign(now.step.d) === wanted) return null;

@@ -37,3 +37,36 @@ export function logDensity(shape: number, r: number): number {
 function wideTail(a: number): number {
   return Math.log(0.06 / 8) - (a * a) / 128 - LN_SQRT_2PI;
 }
+
+/** Adds weight · logDensity(shape, (y − level)/σ) + constant for each level of a grid to `out` from `at` on: the hot loop. */
+export function addLogDensities(
+  out: Float64Array,
+  at: number,
+  shape: number,
+  y: number,
+  grid: Float64Array,
+  sigma: number,
+  weight: number,
+  constant: number,
+): void {
+  const inverse = 1 / sigma;
+  if (shape === 0) {
+    const add = constant - weight * LN_SQRT_2PI;
+    for (let g = 0; g < grid.length; g++) {
+      const r = (y - grid[g]!) * inverse;
+      out[at + g]! += add - 0.5 * weight * r * r;
+    }
+    return;
+  }
+  const table = TABLES[shape]!;
+  for (let g = 0; g < grid.length; g++) {
+    const x = Math.abs(y - grid[g]!) * (inverse / TABLE_STEP);
+    if (x >= TABLE_END / TABLE_STEP) {
+      out[at + g]! += constant + weight * logDensity(shape, x * TABLE_STEP);
+      continue;
+    }
+    const i = x | 0;
+    const low = table[i]!;
+    out[at + g]! += constant + weight * (low + (x - i) * (table[i + 1]! - low));
+  }
+}

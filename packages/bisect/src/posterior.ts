@@ -86,17 +86,14 @@ function partition(search: Search, commits: number[]) {
   const classOf = new Int32Array(graph.size);
   let classes = 1;
   for (let k = 2; k < commits.length; k++) {
-    const split = new Map<number, number>();
+    const row = commits[k]! * graph.words;
+    const split = new Int32Array(classes * 2).fill(-1);
+    classes = 0;
     for (let b = 0; b < graph.size; b++) {
-      const key = classOf[b]! * 2 + (isAncestor(graph, b, commits[k]!) ? 1 : 0);
-      let to = split.get(key);
-      if (to === undefined) {
-        to = split.size;
-        split.set(key, to);
-      }
-      classOf[b] = to;
+      const key = classOf[b]! * 2 + ((graph.ancestry[row + (b >>> 5)]! >>> (b & 31)) & 1);
+      if (split[key] === -1) split[key] = classes++;
+      classOf[b] = split[key]!;
     }
-    classes = split.size;
   }
   const isNew = new Uint8Array(classes * commits.length);
   const weight = new Float64Array(classes);
