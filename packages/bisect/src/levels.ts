@@ -50,30 +50,46 @@ export interface Rough {
 
 const LEVEL_POINTS = 25;
 
+/** Tables of earlier boots, kept from one call to the next while boots are only added. Derived data: may be dropped. */
+export interface LevelTables {
+  kept: Tables | null;
+}
+
+interface Tables {
+  /** The boots that are in the tables. */
+  y: Float64Array;
+  kernel: Int32Array;
+  /** How many of them laid the grids. */
+  laidBy: number;
+  rough: Rough;
+  sigmas: Float64Array;
+  prior: Float64Array;
+  grid0: Float64Array;
+  grid1: Float64Array;
+  /** Per kernel. */
+  table0: Float64Array[];
+  table1: Float64Array[];
+  one: { sigmas: Float64Array; grid: Float64Array; table: Float64Array };
+}
+
 /**
  * @param isNew one byte per class and kernel (row = class): 1 when the kernel is new for the class's candidates
  * @param weight prior mass per class, for averaging the levels
  */
-export function levelEvidence(data: LevelData, isNew: Uint8Array, weight: ArrayLike<number>): LevelEvidence {
-  const rough = roughLevels(data);
+export function levelEvidence(
+  data: LevelData,
+  isNew: Uint8Array,
+  weight: ArrayLike<number>,
+  tables: LevelTables = { kept: null },
+): LevelEvidence {
   const kernels = data.kernels;
   const classes = kernels === 0 ? 0 : isNew.length / kernels;
-  const sigmas = spreadGrid(data, rough);
-  const rows = SHAPES * sigmas.length;
-  const size = rows * LEVEL_POINTS;
-  const count0 = countOf(data, data.good);
-  const count1 = countOf(data, data.bad);
-  const grid0 = levelGrid(rough.mu0, rough.sigma / Math.sqrt(Math.max(1, count0)));
-  const grid1 = levelGrid(rough.mu1, rough.sigma / Math.sqrt(Math.max(1, count1)));
-  const share = sharePerKernel(data, rough);
-  const weights = Float64Array.from(data.kernel, (k) => share[k]!);
-  const table0 = kernelTables(data, sigmas, grid0, weights);
-  const table1 = kernelTables(data, sigmas, grid1, weights);
-  const prior = spreadPrior(data, sigmas);
+  const { rough, sigmas, prior, grid0, grid1, table0, table1, one } = fillTables(data, tables);
+  const size = SHAPES * sigmas.length * LEVEL_POINTS;
 
   const sum0 = new Float64Array(size);
   const sum1 = new Float64Array(size);
-  for (let t = 0; t < kernels; t++) for (let g = 0; g < size; g++) sum0[g]! += table0[t * size + g]!;
+  for (const table of table0) for (let g = 0; g < size; g++) sum0[g]! += table[g]!;
   const current = new Uint8Array(kernels);
   const evidence = new Float64Array(classes);
   const moments = new Float64Array(classes * 5);
@@ -85,16 +101,16 @@ export function levelEvidence(data: LevelData, isNew: Uint8Array, weight: ArrayL
       const wanted = isNew[k * kernels + t]!;
       if (wanted === current[t]) continue;
       current[t] = wanted;
-      const from = t * size;
+      const [old, fresh] = [table0[t]!, table1[t]!];
       if (wanted === 1) {
         for (let g = 0; g < size; g++) {
-          sum0[g]! -= table0[from + g]!;
-          sum1[g]! += table1[from + g]!;
+          sum0[g]! -= old[g]!;
+          sum1[g]! += fresh[g]!;
         }
       } else {
         for (let g = 0; g < size; g++) {
-          sum0[g]! += table0[from + g]!;
-          sum1[g]! -= table1[from + g]!;
+          sum0[g]! += old[g]!;
+          sum1[g]! -= fresh[g]!;
         }
       }
     }
@@ -108,7 +124,7 @@ export function levelEvidence(data: LevelData, isNew: Uint8Array, weight: ArrayL
   for (let k = 0; k < classes; k++) evidence[k]! += stepPrior;
   return {
     classes: evidence,
-    none: oneLevelEvidence(data, share),
+    none: oneLevelEvidence(data, one),
     rough,
     level0: averaged[0]!,
     level1: averaged[1]!,
@@ -214,47 +230,100 @@ function averageMoments(evidence: Float64Array, weight: ArrayLike<number>, momen
   return out;
 }
 
-/** Evidence of one common level, on a grid of its own (its spread must hold the whole step). */
-function oneLevelEvidence(data: LevelData, share: Float64Array): number {
+/**
+ * Brings the tables up to all boots. The grids are laid by the first 1.25^k boots, so that a new boot mostly adds its own
+ * row only; that depends on the boots alone, and a replay gets the same numbers.
+ */
+function fillTables(data: LevelData, cache: LevelTables): Tables {
   const n = data.y.length;
-  const sorted = Float64Array.from(data.y).sort();
-  const middle = medianOf(sorted);
+  const plain = data.buildSd === 0;
+  const laidBy = plain ? gridBoots(data) : n;
+  let tables = plain ? cache.kept : null;
+  const extends_ = (t: Tables) =>
+    t.laidBy === laidBy && t.y.length <= n && t.y.every((v, i) => v === data.y[i] && t.kernel[i] === data.kernel[i]);
+  if (tables === null || !extends_(tables)) tables = layGrids(data, laidBy);
+  const weights = sharePerKernel(data, tables.rough);
+  while (tables.table0.length < data.kernels) {
+    const size = SHAPES * tables.sigmas.length * LEVEL_POINTS;
+    tables.table0.push(new Float64Array(size));
+    tables.table1.push(new Float64Array(size));
+  }
+  for (let i = tables.y.length; i < n; i++) {
+    const k = data.kernel[i]!;
+    const y = data.y[i]!;
+    addBoot(tables.table0[k]!, y, weights[k]!, tables.sigmas, tables.grid0);
+    addBoot(tables.table1[k]!, y, weights[k]!, tables.sigmas, tables.grid1);
+    addBoot(tables.one.table, y, weights[k]!, tables.one.sigmas, tables.one.grid);
+  }
+  tables.y = data.y;
+  tables.kernel = data.kernel;
+  cache.kept = plain ? tables : null;
+  return tables;
+}
+
+/** The largest 1.25^k that is at most n and holds boots of both ends; else n. */
+function gridBoots(data: LevelData): number {
+  const n = data.y.length;
+  let laidBy = 6;
+  while (Math.ceil(laidBy * 1.25) <= n) laidBy = Math.ceil(laidBy * 1.25);
+  if (laidBy > n) return n;
+  const early = data.kernel.subarray(0, laidBy);
+  return early.filter((k) => k === data.good).length >= 2 && early.filter((k) => k === data.bad).length >= 2
+    ? laidBy
+    : n;
+}
+
+function layGrids(data: LevelData, laidBy: number): Tables {
+  const early = { ...data, y: data.y.slice(0, laidBy), kernel: data.kernel.slice(0, laidBy) };
+  const rough = roughLevels(early);
+  const sigmas = spreadGrid(early, rough);
+  const unit = (end: number) => rough.sigma / Math.sqrt(Math.max(1, countOf(early, end)));
+  return {
+    y: new Float64Array(0),
+    kernel: new Int32Array(0),
+    laidBy,
+    rough,
+    sigmas,
+    prior: spreadPrior(data, sigmas),
+    grid0: levelGrid(rough.mu0, unit(data.good)),
+    grid1: levelGrid(rough.mu1, unit(data.bad)),
+    table0: [],
+    table1: [],
+    one: layOneLevel(early),
+  };
+}
+
+/** Grid of the hypothesis of one common level: its spread must hold the whole step. */
+function layOneLevel(data: LevelData): Tables['one'] {
+  const n = data.y.length;
+  const middle = medianOf(Float64Array.from(data.y).sort());
   const sd = Math.max(deviation(data.y, middle), data.floor);
   const mad = Math.max(1.4826 * medianOf(Float64Array.from(data.y, (v) => Math.abs(v - middle)).sort()), data.floor);
   const known = data.df > 0 ? Math.hypot(data.sd, data.buildSd) : sd;
-  const room = Math.exp(4 / Math.sqrt(2 * Math.max(2, n - 1)));
+  const room = Math.exp(5 / Math.sqrt(2 * Math.max(2, n - 1)));
   const low = Math.max(Math.min(sd, mad, known) / room, data.floor);
   const high = Math.max(sd, mad, data.floor) * room;
   const points = Math.min(24, Math.max(6, Math.ceil((Math.log(high / low) * Math.sqrt(2 * n)) / 1.6)));
   const sigmas = logGrid(low, high, points);
-  const span = Math.max(sd, mad);
-  const grid = levelGrid(middle, (1.15 * span) / Math.sqrt(n));
-  const prior = spreadPrior(data, sigmas);
-  const step = Math.log(grid[1]! - grid[0]!);
-  const whole = { ...data, kernel: new Int32Array(n), kernels: 1 };
-  const weights = Float64Array.from(data.kernel, (k) => share[k]!);
-  const terms = kernelTables(whole, sigmas, grid, weights);
-  for (let i = 0; i < terms.length; i++) terms[i]! += prior[Math.floor(i / LEVEL_POINTS) % sigmas.length]! + step;
-  return logSum(terms);
+  const table = new Float64Array(SHAPES * sigmas.length * LEVEL_POINTS);
+  return { sigmas, grid: levelGrid(middle, (1.2 * Math.max(sd, mad)) / Math.sqrt(n)), table };
 }
 
-/** Per kernel the log density of its boots (each with its weight), for every shape, spread and level. */
-function kernelTables(data: LevelData, sigmas: Float64Array, grid: Float64Array, weights: Float64Array): Float64Array {
-  const size = SHAPES * sigmas.length * LEVEL_POINTS;
-  const table = new Float64Array(data.kernels * size);
-  const logs = sigmas.map(Math.log);
-  for (let i = 0; i < data.y.length; i++) {
-    const weight = weights[i]!;
-    const y = data.y[i]!;
-    let at = data.kernel[i]! * size;
-    for (let shape = 0; shape < SHAPES; shape++) {
-      for (let s = 0; s < sigmas.length; s++) {
-        addLogDensities(table, at, shape, y, grid, sigmas[s]!, weight, -weight * logs[s]!);
-        at += LEVEL_POINTS;
-      }
+function oneLevelEvidence(data: LevelData, one: Tables['one']): number {
+  const prior = spreadPrior(data, one.sigmas);
+  const step = Math.log(one.grid[1]! - one.grid[0]!);
+  return logSum(one.table.map((v, i) => v + prior[Math.floor(i / LEVEL_POINTS) % one.sigmas.length]! + step));
+}
+
+/** Adds a boot's log density for every shape, spread and level. */
+function addBoot(table: Float64Array, y: number, weight: number, sigmas: Float64Array, grid: Float64Array): void {
+  let at = 0;
+  for (let shape = 0; shape < SHAPES; shape++) {
+    for (const sigma of sigmas) {
+      addLogDensities(table, at, shape, y, grid, sigma, weight, -weight * Math.log(sigma));
+      at += LEVEL_POINTS;
     }
   }
-  return table;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { chooseProbes } from './choose.ts';
 import type { Posterior } from './posterior.ts';
 import type { Search } from './search.ts';
+import { countSteps } from './second.ts';
 import type { Candidate, Next, NextOptions, Probe, Sha, StepSize } from './types.ts';
 
 /**
@@ -23,6 +24,17 @@ const MARGIN = 0.75;
 
 /** What to do next. Pure: the same search gives the same answer. */
 export function next(search: Search, options: NextOptions = {}): Next {
+  const shape = countSteps(search);
+  if (shape.kind === 'two') {
+    const step = nextOfOneStep(shape.search, options);
+    return step.kind === 'done' ? { ...step, second: shape.second } : step;
+  }
+  const step = nextOfOneStep(search, options);
+  if (shape.kind === 'one' || step.kind === 'refused' || search.spent >= search.budget) return step;
+  return { kind: 'probe', probes: [{ sha: shape.sha, boots: 1 }], why: `${short(shape.sha)} may show a third level` };
+}
+
+function nextOfOneStep(search: Search, options: NextOptions): Next {
   if (search.endUntestable !== null)
     return refuse(search, 'end-untestable', `the end ${short(search.endUntestable)} can't be tested: choose another`);
   const first = firstEnds(search);
@@ -35,10 +47,10 @@ export function next(search: Search, options: NextOptions = {}): Next {
   const direction = wrongDirection(search, now);
   if (direction !== null) return direction;
   if (now.none > (probed ? PAUSE : BEGIN)) return confirmEnds(search, now, probed);
-  const leader = leading(search, now);
   const certainty = search.input.certainty ?? 0.95;
   const outOfBudget = search.spent >= search.budget;
   const enough = outOfBudget ? certainty : 1 - (1 - certainty) * MARGIN;
+  const leader = leading(search, now, enough);
   if (leader.certainty >= enough) {
     if (now.none > NAME && !outOfBudget) return ends(1, search, 'how sure the step itself is');
     if (leader.culprit === null) return done(search, now, leader, false, 'untestable commits hide which one it is');
@@ -48,6 +60,7 @@ export function next(search: Search, options: NextOptions = {}): Next {
     return done(search, now, leader, verified, 'certainty reached');
   }
   if (outOfBudget) return done(search, now, { ...leader, culprit: null }, false, 'the budget is used up');
+  if (now.drift && bootsSinceEnds(search) >= 5) return ends(1, search, 'the host drifts: the ends again');
   const probes = chooseProbes(search, now, options);
   if (probes.length === 0) {
     if (search.untestable.size >= search.graph.size - 1 && search.graph.size > 1)
@@ -97,8 +110,7 @@ function confirmEnds(search: Search, now: Posterior, probed: boolean): Next {
   const left = search.budget - search.spent;
   const binary = search.input.kind === 'binary';
   const hopeless = !binary && onEnds >= 10 && expectedBoots(largest, search.graph.size) > left + onEnds;
-  const invisible =
-    !binary && onEnds >= 10 && now.step !== null && now.step.ci95.every((v) => Math.abs(v) < LEAST_STEP);
+  const invisible = !binary && onEnds >= 10 && now.step?.ci95.every((v) => Math.abs(v) < LEAST_STEP);
   const lean = now.none > (binary ? 0.9 : 0.97) && onEnds >= (binary ? 6 : 10);
   const limit = Math.max(12, Math.floor(search.budget * 0.6));
   if (left <= 0 || hopeless || lean || invisible || onEnds >= limit) {
@@ -119,14 +131,25 @@ function expectedBoots(d: number, commits: number): number {
   return (Math.log2(Math.max(2, commits)) * 8 * Math.LN2) / (d * d) + (4 * Math.log(20)) / (d * d);
 }
 
+/** Boots since both ends were last booted in this search. */
+function bootsSinceEnds(search: Search): number {
+  let boots = 0;
+  for (let i = search.events.length - 1; i >= 0; i--) {
+    const e = search.events[i]!;
+    if (e.kind !== 'observe') continue;
+    if (e.sha === search.input.good || e.sha === search.input.bad) return boots;
+    boots += e.values.length;
+  }
+  return boots;
+}
+
 interface Leader {
   culprit: Sha | null;
   certainty: number;
 }
 
 /** The likeliest candidate, or when the answer is a group of inseparable ones, that group (culprit null). */
-function leading(search: Search, now: Posterior): Leader {
-  const asked = 1 - (1 - (search.input.certainty ?? 0.95)) * MARGIN;
+function leading(search: Search, now: Posterior, asked: number): Leader {
   const groupOf = search.groups();
   const sum = new Float64Array(search.graph.size);
   let best = 0;
@@ -195,7 +218,7 @@ function done(search: Search, now: Posterior, leader: Leader, verified: boolean,
     step: now.step,
     second: null,
     verified,
-    drift: false,
+    drift: now.drift,
     reason,
   };
 }

@@ -1,6 +1,7 @@
+import { type Drift, estimateDrift } from './drift.ts';
 import { type FlipEvidence, flipEvidence } from './flips.ts';
 import { isAncestor } from './graph.ts';
-import { type LevelData, type LevelEvidence, levelEvidence, logSum, medianOf } from './levels.ts';
+import { type LevelData, type LevelEvidence, levelEvidence, logSum, medianOf, roughLevels } from './levels.ts';
 import type { Search } from './search.ts';
 import type { StepSize } from './types.ts';
 
@@ -13,6 +14,8 @@ export interface Posterior {
   step: StepSize | null;
   /** Log odds that a kernel's own boots show the new level (0 without boots). */
   logOdds: Map<number, number>;
+  /** A drift of the host was found, and taken out. */
+  drift: boolean;
 }
 
 /** Kernel numbers of the ends in every table; probed commits follow. */
@@ -36,7 +39,13 @@ export function computePosterior(search: Search): Posterior {
   const total = logSum(log);
   const mass = new Float64Array(graph.size);
   for (let b = 0; b < graph.size; b++) mass[b] = Math.exp(log[b]! - total);
-  return { mass, none: Math.exp(log[graph.size]! - total), step: evidence.step, logOdds: evidence.logOdds };
+  return {
+    mass,
+    none: Math.exp(log[graph.size]! - total),
+    step: evidence.step,
+    logOdds: evidence.logOdds,
+    drift: evidence.drift,
+  };
 }
 
 interface Evidence {
@@ -44,6 +53,7 @@ interface Evidence {
   none: number;
   step: StepSize | null;
   logOdds: Map<number, number>;
+  drift: boolean;
 }
 
 /** Boots in rows, by kernel: 0 is good, 1 is bad, then the probed commits; `commits[k]` is the graph index (−1: good). */
@@ -81,7 +91,7 @@ export function bootTable(search: Search): BootTable {
 }
 
 /** Groups candidates that no boot so far tells apart: they differ in prior only. */
-function partition(search: Search, commits: number[]) {
+export function partition(search: Search, commits: number[]) {
   const { graph, prior } = search;
   const classOf = new Int32Array(graph.size);
   let classes = 1;
@@ -132,6 +142,7 @@ function binaryEvidence(table: BootTable, isNew: Uint8Array, weight: Float64Arra
     none: e.none,
     step: { pct: share * 100, ci95: [(share - width) * 100, Math.min(1, share + width) * 100], d: share / spread },
     logOdds,
+    drift: false,
   };
 }
 
@@ -157,13 +168,14 @@ function numberEvidence(search: Search, table: BootTable, isNew: Uint8Array, wei
     for (const [commit, odds] of part.logOdds) logOdds.set(commit, (logOdds.get(commit) ?? 0) + odds);
   }
   parts.sort((a, b) => Math.abs(b.step.d) - Math.abs(a.step.d));
-  return { classes, none, step: parts[0]?.step ?? null, logOdds };
+  return { classes, none, step: parts[0]?.step ?? null, logOdds, drift: parts.some((p) => p.drift) };
 }
 
 interface LevelPart {
   levels: LevelEvidence;
   step: StepSize;
   logOdds: Map<number, number>;
+  drift: boolean;
 }
 
 function metricEvidence(
@@ -175,7 +187,8 @@ function metricEvidence(
 ): LevelPart | null {
   const data = levelData(search, table, metric);
   if (!data.kernel.includes(GOOD) || !data.kernel.includes(BAD)) return null;
-  const levels = levelEvidence(data, isNew, weight);
+  const drift = takeDriftOut(data);
+  const levels = levelEvidence(data, isNew, weight, search.tables(metric));
   const logOdds = new Map<number, number>();
   const low = levels.level0;
   const high = levels.level1;
@@ -196,11 +209,34 @@ function metricEvidence(
       d: change / levels.sigma,
     },
     logOdds,
+    drift,
   };
 }
 
+/** Subtracts the host's drift and the blocks' offsets from data.y; twice, as labels get clearer. */
+export function takeDriftOut(data: MetricData): boolean {
+  const raw = Float64Array.from(data.y);
+  let drift: Drift = { offset: new Float64Array(raw.length), found: false };
+  for (let round = 0; round < 2; round++) {
+    const rough = roughLevels(data);
+    const gap = rough.mu1 - rough.mu0;
+    const share = (i: number) => rough.isNew[data.kernel[i]!]!;
+    drift = estimateDrift({
+      residual: raw.map((y, i) => y - rough.mu0 - share(i) * gap),
+      variance: raw.map((_, i) => rough.sigma ** 2 + share(i) * (1 - share(i)) * gap * gap),
+      block: data.block,
+      sigma: rough.sigma,
+    });
+    for (let i = 0; i < raw.length; i++) data.y[i] = raw[i]! - drift.offset[i]!;
+    if (!drift.found) break;
+  }
+  return drift.found;
+}
+
+export type MetricData = LevelData & { log: boolean; block: string[] };
+
 /** The boots of one metric; logarithms when all are positive, so that the step is a ratio and spread is relative. */
-export function levelData(search: Search, table: BootTable, metric: number): LevelData & { log: boolean } {
+export function levelData(search: Search, table: BootTable, metric: number): MetricData {
   const rows: number[] = [];
   for (let i = 0; i < table.values.length; i++)
     if (Number.isFinite(table.values[i]![metric] ?? Number.NaN)) rows.push(i);
@@ -222,5 +258,6 @@ export function levelData(search: Search, table: BootTable, metric: number): Lev
     buildSd: (noise?.buildSd ?? 0) * unit,
     floor: unit * 1e-6,
     log,
+    block: rows.map((i) => table.block[i]!),
   };
 }

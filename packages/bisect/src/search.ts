@@ -1,6 +1,7 @@
 import { BisectError } from './errors.ts';
 import { buildGraph, type RangeGraph } from './graph.ts';
 import { inseparableGroups } from './groups.ts';
+import type { LevelTables } from './levels.ts';
 import { computePosterior, type Posterior } from './posterior.ts';
 import type { Observation, SearchEvent, SearchInput, SearchRecord, Sha } from './types.ts';
 
@@ -23,6 +24,8 @@ export interface Search {
   /** Chance that a commit can be tested, lower near commits that couldn't: 1 − e^(−distance/15). */
   likelyTestable(commit: number): number;
   groups(): Int32Array;
+  /** Tables kept between posteriors: derived data. */
+  tables(metric: number): LevelTables;
   posterior(): Posterior;
 }
 
@@ -37,6 +40,7 @@ export function createSearch(input: SearchInput): Search {
   const graph = buildGraph(input.commits, input.good, input.bad);
   const standsFor = identicalKernels(graph, input);
   const cache: { posterior: Posterior | null; groups: Int32Array | null } = { posterior: null, groups: null };
+  const tables: LevelTables[] = [];
   const search: Search = {
     input,
     events: [],
@@ -63,6 +67,10 @@ export function createSearch(input: SearchInput): Search {
       cache.groups ??= inseparableGroups(graph, search.untestable);
       return cache.groups;
     },
+    tables(metric) {
+      tables[metric] ??= { kept: null };
+      return tables[metric];
+    },
     posterior() {
       cache.posterior ??= computePosterior(search);
       return cache.posterior;
@@ -81,7 +89,7 @@ const caches = new WeakMap<Search, { posterior: Posterior | null; groups: Int32A
 export function observe(search: Search, observation: Observation): void {
   const commit = search.kernelCommit(observation.sha);
   for (const value of observation.values) checkValue(search.input, value);
-  search.events.push({ kind: 'observe', ...observation });
+  search.events.push({ ...observation, kind: 'observe' });
   search.observed.set(commit, (search.observed.get(commit) ?? 0) + observation.values.length);
   if (observation.stored !== true) search.spent += observation.values.length;
   forget(search);
@@ -124,8 +132,7 @@ export function replay(from: SearchRecord): Search {
   const search = createSearch(from.input);
   for (const event of from.events) {
     if (event.kind === 'observe') {
-      const { kind: _, ...observation } = event;
-      observe(search, observation);
+      observe(search, event);
     } else if (event.kind === 'untestable') untestable(search, event.sha);
     else setBudget(search, event.budget);
   }
