@@ -51,5 +51,5 @@ function readTask(line: string): { bytes: number; seconds: number } | undefined 
 }
 
 function relativeStddev(values: number[]): number {
-  return Number(((100 * populationStddev(values)) / mean(values)).toPrecision(6));
+  return (100 * populationStddev(values)) / mean(values);
 }

@@ -1,4 +1,6 @@
 import type { KdeltaConfig } from '@kdelta/jobs';
+import type { Registry } from '@kdelta/matrix';
+import type { StepContext } from '@kdelta/steps';
 import type { ArtifactStore, Queryable, Store } from '@kdelta/store';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -6,13 +8,15 @@ import type { Assets } from './assets.ts';
 
 /** What every route and page is handed; nothing else is reached for. */
 export interface ServerContext {
-  config: Pick<KdeltaConfig, 'url' | 'reading' | 'trees' | 'mail'>;
+  config: KdeltaConfig;
   store: Store;
   /** The same connections, for the statements of the pages. */
   db: Queryable;
-  /** Wakes a step: puts an id on its queue. May do nothing: the reconciler enqueues what was missed. */
-  enqueue(step: 'watch' | 'bisect' | 'report', id: number): Promise<void>;
+  /** Wakes steps; may do nothing: the reconciler enqueues what was missed. */
+  enqueue: StepContext['enqueue'];
   artifacts: ArtifactStore;
+  /** What the programs say of their metrics. */
+  metrics: Registry;
   assets: Assets;
   log: FastifyBaseLogger;
   now(): Date;

@@ -40,3 +40,15 @@ export async function openapi(app: FastifyInstance): Promise<void> {
     transformObject: jsonSchemaTransformObject,
   });
 }
+
+const made = new WeakMap<object, object>();
+
+/** The document; made once, when it is first asked for (it takes half a second). */
+export function documentOf(app: FastifyInstance): object {
+  let document = made.get(app);
+  if (!document) {
+    document = app.swagger();
+    made.set(app, document);
+  }
+  return document;
+}

@@ -5,6 +5,8 @@ import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import type { KdeltaConfig } from '@kdelta/jobs';
+import { buildRegistry, type Registry } from '@kdelta/matrix';
+import { loadPrograms, programRoots } from '@kdelta/programs';
 import type { ArtifactStore, Store } from '@kdelta/store';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
@@ -12,6 +14,8 @@ import { apiRoutes } from './api/routes.ts';
 import { type Assets, loadAssets, serveAssets } from './assets.ts';
 import { identify, mayRead } from './auth.ts';
 import type { App, ServerContext } from './context.ts';
+import { startLive } from './live.ts';
+import { metricsRoute } from './metrics.ts';
 import { openapi } from './openapi.ts';
 import { renderProblem } from './pages/problem/page.tsx';
 import { pageRoutes } from './pages/routes.ts';
@@ -19,12 +23,13 @@ import { ProblemError, sendProblem, toProblem, wantsJson } from './problems.ts';
 import { urls } from './urls.ts';
 
 export interface ServerOptions {
-  config: Pick<KdeltaConfig, 'url' | 'listen' | 'reading' | 'trees' | 'mail'>;
+  config: KdeltaConfig;
   store: Store;
   artifacts: ArtifactStore;
-  /** Wakes a step; the server works without it, a minute slower. */
+  /** Wakes steps; the server works without it, a minute slower. */
   enqueue?: ServerContext['enqueue'];
   log: FastifyBaseLogger;
+  metrics?: Registry;
   now?: () => Date;
   assets?: Assets;
   /** Requests per minute and client; false: none (benchmarks). */
@@ -48,6 +53,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     db: options.store.pool,
     enqueue: options.enqueue ?? (async () => {}),
     artifacts: options.artifacts,
+    metrics: options.metrics ?? buildRegistry((await loadPrograms(programRoots(process.env))).values()),
     assets: options.assets ?? (await loadAssets()),
     log: options.log,
     now: options.now ?? (() => new Date()),
@@ -121,8 +127,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   await openapi(app);
   serveAssets(app, ctx.assets);
+  const live = await startLive(app, ctx);
   await app.register(async (scope) => {
-    apiRoutes(scope as App, ctx);
+    metricsRoute(scope as App, ctx, live);
+    apiRoutes(scope as App, ctx, live);
     pageRoutes(scope as App, ctx);
   });
   await app.ready();

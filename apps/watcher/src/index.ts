@@ -1,1 +1,1 @@
-export * from './watch.ts';
+export {};

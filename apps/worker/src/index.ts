@@ -1,1 +1,1 @@
-export * from './work.ts';
+export {};

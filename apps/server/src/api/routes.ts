@@ -1,15 +1,26 @@
 import type { App, ServerContext } from '../context.ts';
+import type { Live } from '../live.ts';
+import { documentOf } from '../openapi.ts';
 import { bisectRoutes } from './bisects.ts';
 import { bootRoutes } from './boots.ts';
+import { compareRoutes } from './compare.ts';
 import { downloadRoutes } from './downloads.ts';
+import { eventRoutes } from './events.ts';
+import { historyRoutes } from './history.ts';
+import { hostRoutes } from './hosts.ts';
+import { kernelRoutes } from './kernels.ts';
 import { overviewRoutes } from './overview.ts';
 import { pairRoutes } from './pairs.ts';
 import { reportRoutes } from './reports.ts';
 import { treeRoutes } from './trees.ts';
-
-export function apiRoutes(app: App, ctx: ServerContext): void {
+export function apiRoutes(app: App, ctx: ServerContext, live: Live): void {
+  eventRoutes(app, ctx, live);
+  hostRoutes(app, ctx);
+  kernelRoutes(app, ctx);
+  historyRoutes(app, ctx);
+  compareRoutes(app, ctx);
   app.get('/health', { schema: { hide: true } }, async () => ({ ok: true }));
-  app.get('/api/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  app.get('/api/v1/openapi.json', { schema: { hide: true } }, async () => documentOf(app));
   overviewRoutes(app, ctx);
   pairRoutes(app, ctx);
   bisectRoutes(app, ctx);

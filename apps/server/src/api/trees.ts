@@ -43,7 +43,6 @@ export function treeRoutes(app: App, ctx: ServerContext): void {
         actor: actorOf(request.person),
         data: { tree: name },
       });
-      await ctx.enqueue('watch', id);
       return { tree: name, due: 'now' as const };
     },
   );

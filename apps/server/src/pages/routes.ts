@@ -1,5 +1,5 @@
 import { listBisects, listPairs, listReports } from '@kdelta/store';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { BisectState, Cursor, IdParams, Limit, Name, PairState, ReportState, Sha } from '../api/schemas.ts';
 import type { App, ServerContext } from '../context.ts';
@@ -10,6 +10,9 @@ import { bisectLog, renderBisect } from './bisect/page.tsx';
 import { renderBisects } from './bisects/page.tsx';
 import { bootPage } from './boot/data.ts';
 import { renderBoot } from './boot/page.tsx';
+import { formRoutes } from './formRoutes.ts';
+import { html } from './html.ts';
+import { moreRoutes } from './moreRoutes.ts';
 import { overviewPage } from './overview/data.ts';
 import { renderOverview } from './overview/page.tsx';
 import { metricDetails, pairPage } from './pair/data.ts';
@@ -20,6 +23,7 @@ import { renderPairs } from './pairs/page.tsx';
 import { reportPage } from './report/data.ts';
 import { renderReport } from './report/page.tsx';
 import { renderReports } from './reports/page.tsx';
+import { signInRoutes } from './signIn/routes.ts';
 
 const hide = { hide: true };
 /** Empty form fields come as `?verdict=`: they mean that the filter is not set. */
@@ -29,10 +33,6 @@ export const fromForm = <T extends z.ZodType>(schema: T) =>
       Object.fromEntries(Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== '')),
     schema,
   );
-
-export function html(reply: FastifyReply, text: string): FastifyReply {
-  return reply.type('text/html; charset=utf-8').header('cache-control', 'private, no-cache').send(text);
-}
 
 export function pageRoutes(app: App, ctx: ServerContext): void {
   const frame = (request: FastifyRequest): Frame => ({
@@ -109,4 +109,8 @@ export function pageRoutes(app: App, ctx: ServerContext): void {
   app.get('/r/:id', { schema: { ...hide, params: IdParams } }, async (request, reply) =>
     html(reply, renderReport(frame(request), await reportPage(ctx, request.params.id))),
   );
+
+  moreRoutes(app, ctx, frame);
+  formRoutes(app, ctx);
+  signInRoutes(app, ctx, frame);
 }

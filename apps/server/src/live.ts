@@ -1,0 +1,85 @@
+/**
+ * Live pages. One LISTEN for the server; each open page names a subject (`pair:3`, `bisects`, `*`) and is told `change`
+ * with the event. A boot's events are also its pair's and its bisect's, so a page need not know its boots.
+ */
+import { findBootOwners, listenEvents } from '@kdelta/store';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { ServerContext } from './context.ts';
+
+interface Listener {
+  subject: string;
+  reply: FastifyReply;
+}
+
+export interface Live {
+  add(subject: string, reply: FastifyReply): void;
+  listeners(): number;
+}
+
+const HEARTBEAT_MS = 25_000;
+
+export async function startLive(app: FastifyInstance, ctx: ServerContext): Promise<Live> {
+  const listeners = new Set<Listener>();
+  const owners = new Map<number, { pair_id: number | null; bisect_id: number | null } | null>();
+
+  const subjectsOf = async (subject: string): Promise<string[]> => {
+    const [kind, id] = subject.split(':');
+    const subjects = ['*', subject, `${kind}s`];
+    if (kind !== 'boot' || !/^\d+$/.test(id ?? '')) return subjects;
+    const bootId = Number(id);
+    let owner = owners.get(bootId);
+    if (owner === undefined) {
+      owner = await findBootOwners(ctx.db, bootId);
+      if (owners.size > 1000) owners.clear();
+      owners.set(bootId, owner);
+    }
+    if (owner?.pair_id) subjects.push(`pair:${owner.pair_id}`);
+    if (owner?.bisect_id) subjects.push(`bisect:${owner.bisect_id}`);
+    return subjects;
+  };
+
+  const stop = await listenEvents(ctx.store, (event) => {
+    if (listeners.size === 0) return;
+    void subjectsOf(event.subject)
+      .then((subjects) => {
+        const data = { id: event.id, at: event.at, kind: event.kind, subject: event.subject, data: event.data };
+        const text = `event: change\nid: ${event.id}\ndata: ${JSON.stringify(data)}\n\n`;
+        for (const listener of listeners) if (subjects.includes(listener.subject)) write(listener, text);
+      })
+      .catch((error) => ctx.log.warn({ err: error }, 'live event lost'));
+  });
+
+  const write = (listener: Listener, text: string) => {
+    // A page that does not read (a sleeping laptop) is dropped instead of filling memory; it connects again and reloads.
+    if (listener.reply.raw.writableLength > 64 * 1024) listener.reply.raw.destroy();
+    else listener.reply.raw.write(text);
+  };
+  const heartbeat = setInterval(() => {
+    for (const listener of listeners) write(listener, ': still here\n\n');
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
+
+  app.addHook('preClose', async () => {
+    clearInterval(heartbeat);
+    for (const listener of listeners) listener.reply.raw.end();
+    await stop();
+  });
+
+  return {
+    listeners: () => listeners.size,
+    add(subject, reply) {
+      reply.hijack();
+      const headers = {
+        ...reply.getHeaders(),
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      };
+      reply.raw.writeHead(200, headers as never);
+      reply.raw.write('retry: 2000\n: kdelta\n\n');
+      const listener = { subject, reply };
+      listeners.add(listener);
+      reply.raw.on('close', () => listeners.delete(listener));
+    },
+  };
+}

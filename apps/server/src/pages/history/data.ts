@@ -1,0 +1,58 @@
+import { findMetrics, findTestcases, type History, listMarks, loadHistory, type Mark } from '@kdelta/store';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.ts';
+
+const many = (part: string) =>
+  z
+    .string()
+    .max(2000)
+    .regex(new RegExp(`^${part}(,${part}){0,11}$`));
+
+/** One or several testcases times one or several metrics; all of it in the address. */
+export const HistoryQuery = z.object({
+  testcase: many('\\d{1,9}').optional().describe('Testcase ids, separated by commas'),
+  metric: z.string().max(2000).optional().describe('Metric names, separated by commas'),
+  tree: z.string().max(200).optional(),
+  branch: z.string().max(200).optional(),
+  limit: z.coerce.number().int().min(10).max(20_000).default(10_000).describe('Newest boots per series'),
+});
+export type HistoryQuery = z.infer<typeof HistoryQuery>;
+
+export interface Series extends History {
+  testcase_id: number;
+  testcase: string;
+  tbox_group: string;
+  metric: string;
+  marks: Mark[];
+}
+
+const MOST_SERIES = 8;
+
+export async function historyPage(ctx: ServerContext, query: HistoryQuery) {
+  const testcases = await findTestcases(ctx.db, {});
+  const wanted = (query.testcase ?? '').split(',').filter(Boolean).map(Number);
+  const chosen = wanted.length ? testcases.filter((one) => wanted.includes(one.id)) : testcases.slice(0, 1);
+  const metrics = chosen[0] ? await findMetrics(ctx.db, { testcaseId: chosen[0].id, part: '', limit: 2000 }) : [];
+  const names = query.metric
+    ? query.metric.split(',').map((name) => name.trim())
+    : metrics.slice(0, 1).map((metric) => metric.name);
+  const pairs = chosen.flatMap((testcase) => names.map((metric) => ({ testcase, metric }))).slice(0, MOST_SERIES);
+  const series = await Promise.all(
+    pairs.map(async ({ testcase, metric }): Promise<Series> => {
+      const [history, marks] = await Promise.all([
+        loadHistory(ctx.db, { testcaseId: testcase.id, metric, tree: query.tree, limit: query.limit }),
+        listMarks(ctx.db, { testcaseId: testcase.id, metric }),
+      ]);
+      return {
+        testcase_id: testcase.id,
+        testcase: testcase.name,
+        tbox_group: testcase.tbox_group,
+        metric,
+        marks,
+        ...history,
+      };
+    }),
+  );
+  return { testcases, metrics, chosen, names, series };
+}
+export type HistoryPage = Awaited<ReturnType<typeof historyPage>>;

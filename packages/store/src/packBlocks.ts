@@ -1,0 +1,53 @@
+import { packValues, unpackValues } from './packValues.ts';
+import { type Queryable, rows } from './query.ts';
+
+const SIDE = 64;
+
+/**
+ * Copies 64 boots of one layout, that are in no block yet, into `metric_block` rows of 64 slots × 64 boots: the history of
+ * any metric then reads one row per 64 boots (store study, G2). Run it in a transaction. Returns false when there are
+ * fewer than 64 such boots. Every group is padded with NaN to 64 × 64, so that a layout that grows can't shift it.
+ */
+export async function packBlock(tx: Queryable, layoutId: number): Promise<boolean> {
+  await rows(tx, 'packBlock-lock', 'select pg_advisory_xact_lock(7, $1)', [layoutId]);
+  const boots = await rows<{ boot_id: number; values: Buffer }>(
+    tx,
+    'packBlock-boots',
+    `select boot_id, values from boot_matrix where layout_id = $1 and block is null order by boot_id limit ${SIDE} for update`,
+    [layoutId],
+  );
+  if (boots.length < SIDE) return false;
+  const matrices = boots.map((boot) => unpackValues(boot.values));
+  const slots = Math.max(...matrices.map((values) => values.length));
+  const groups: number[] = [];
+  const packed: Buffer[] = [];
+  for (let group = 0; group * SIDE < slots; group++) {
+    const cells = new Float64Array(SIDE * SIDE).fill(Number.NaN);
+    for (let slot = 0; slot < SIDE; slot++)
+      for (let column = 0; column < SIDE; column++) {
+        const value = matrices[column]![group * SIDE + slot];
+        if (value !== undefined) cells[slot * SIDE + column] = value;
+      }
+    groups.push(group);
+    packed.push(packValues(cells));
+  }
+  const [{ block } = { block: 0 }] = await rows<{ block: number }>(
+    tx,
+    'packBlock-block',
+    `insert into matrix_block (layout_id, block, boot_ids)
+     select $1, coalesce(max(block) + 1, 0), $2::int[] from matrix_block where layout_id = $1 returning block`,
+    [layoutId, boots.map((boot) => boot.boot_id)],
+  );
+  await rows(
+    tx,
+    'packBlock-groups',
+    `insert into metric_block (layout_id, grp, block, values)
+     select $1, g, $2, v from unnest($3::smallint[], $4::bytea[]) u(g, v)`,
+    [layoutId, block, groups, packed],
+  );
+  await rows(tx, 'packBlock-mark', 'update boot_matrix set block = $1 where boot_id = any($2)', [
+    block,
+    boots.map((boot) => boot.boot_id),
+  ]);
+  return true;
+}
