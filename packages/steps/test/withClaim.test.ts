@@ -41,7 +41,7 @@ test('what a step writes last, the end of its claim and the next rows come toget
 });
 
 test('a step that lost its claim while it worked writes nothing', async () => {
-  await withClaim(ctx, pair, id, { from: ['judging'], ttlMs: 1 }, async ({ finish }) => {
+  await withClaim(ctx, pair, id, { from: ['judging'] }, async ({ finish }) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     await ctx.db
       .update(pair)
