@@ -51,5 +51,5 @@ function readTask(line: string): { bytes: number; seconds: number } | undefined 
 }
 
 function relativeStddev(values: number[]): number {
-  return (100 * populationStddev(values)) / mean(values);
+  return Number(((100 * populationStddev(values)) / mean(values)).toPrecision(6));
 }

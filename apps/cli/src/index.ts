@@ -26,6 +26,26 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: 'boot a kernel on a host, run a job, print its numbers',
     load: async () => (await import('./run.ts')).runCommand(),
   },
+  up: {
+    description: 'server, watcher and worker in one go, with a database of their own',
+    load: async () => (await import('./up.ts')).upCommand(),
+  },
+  watch: {
+    description: 'fetch the trees and record new heads',
+    load: async () => (await import('./watch.ts')).watchCommand(),
+  },
+  worker: {
+    description: 'plan, build, boot, judge, bisect and mail',
+    load: async () => (await import('./worker.ts')).workerCommand(),
+  },
+  poke: {
+    description: 'fetch a tree now',
+    load: async () => (await import('./poke.ts')).pokeCommand(),
+  },
+  status: {
+    description: 'trees, hosts, running boots and pairs',
+    load: async () => (await import('./status.ts')).statusCommand(),
+  },
 };
 
 const program = new Command('kdelta').description('kernel performance regression bot').version('0.1.0');

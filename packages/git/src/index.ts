@@ -4,3 +4,4 @@ export * from './errors.ts';
 export { type GitOptions, type GitResult, runGit, tryGit } from './git.ts';
 export * from './mirror.ts';
 export * from './range.ts';
+export * from './readCommits.ts';

@@ -150,6 +150,7 @@ async function makeCommand(slot: Slot, log: string, ctx: BuildContext): Promise<
   const ccache = (await runCommand('ccache', ['--version'], { signal: ctx.signal }).catch(() => null)) !== null;
   const cc = ccache ? 'ccache gcc' : 'gcc';
   return async (step, env, onLine) => {
+    await saveSlotState(slot, { ...slot.state, building: true });
     // Expanded by the shell inside: CC keeps its blank.
     const script = `set -e\nkmake() { make -C /src O=/build -j${jobs} CC="$CC_COMMAND" HOSTCC="$CC_COMMAND" "$@"; }\n`;
     const result = await runSandboxed({
@@ -176,8 +177,9 @@ async function makeCommand(slot: Slot, log: string, ctx: BuildContext): Promise<
       onLine,
       signal: ctx.signal,
     });
+    if (result.cut === null) await saveSlotState(slot, { ...slot.state, building: false });
+    else await clearBuild(slot);
     if (result.code === 0 && result.cut === null) return;
-    if (result.cut !== null) await clearBuild(slot);
     throw await explain(result, log, limits);
   };
 }
@@ -193,7 +195,7 @@ async function configure(
   const same = slot.state.kconfigHash === kconfig.hash && changed !== null;
   if (same && !changed.some((path) => CONFIG_SOURCES.test(path))) return;
   ctx.progress?.({ phase: 'configure', message: kconfig.name });
-  await saveSlotState(slot, {});
+  await saveSlotState(slot, { building: false });
   for (const [i, fragment] of kconfig.fragments.entries()) {
     await writeFile(join(slot.input, `${String(i).padStart(2, '0')}-${fragment.name}.fragment`), `${fragment.text}\n`);
   }
@@ -207,7 +209,7 @@ async function configure(
   } else {
     await make('config-target', { BASE: kconfig.base.target });
   }
-  await saveSlotState(slot, { kconfigHash: kconfig.hash });
+  await saveSlotState(slot, { kconfigHash: kconfig.hash, building: false });
 }
 
 async function explain(

@@ -31,6 +31,8 @@ export interface Slot {
 export interface SlotState {
   /** kconfig hash that `.config` was made from; absent when it must be made again. */
   kconfigHash?: string;
+  /** Set while make runs: found set, that make was killed, and may have left half-written files that break the next one. */
+  building?: boolean;
 }
 
 /** Takes a free slot, or makes one, or waits for the first. */
@@ -58,6 +60,8 @@ export async function takeSlot(tree: string, kconfigHash: string, compiler: stri
 async function openSlot(tree: string, key: string, lock: Lock, ctx: BuildContext): Promise<Slot> {
   const dir = cacheEntry(ctx.cacheDir, 'slots', key);
   const at = (name: string) => join(dir, name);
+  const state = JSON.parse(await readFile(at('state.json'), 'utf8').catch(() => '{}')) as SlotState;
+  if (state.building) await rm(at('build'), { recursive: true, force: true });
   const slot = { dir, src: at('src'), index: at('index'), build: at('build'), tmp: at('tmp'), input: at('input') };
   const ccache = cacheEntry(ctx.cacheDir, 'ccache', hash(tree).slice(0, 12));
   await mkdir(slot.src, { recursive: true });
@@ -70,8 +74,7 @@ async function openSlot(tree: string, key: string, lock: Lock, ctx: BuildContext
   }
   await touch(dir);
   await touch(ccache);
-  const state = JSON.parse(await readFile(at('state.json'), 'utf8').catch(() => '{}')) as SlotState;
-  return { ...slot, ccache, state, lock };
+  return { ...slot, ccache, state: state.building ? {} : state, lock };
 }
 
 export async function saveSlotState(slot: Slot, state: SlotState): Promise<void> {

@@ -14,7 +14,7 @@ import {
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { type BisectRow, type KernelRow, loadSearch, type ProbeRow, type SearchState } from './bisectSearch.ts';
 import type { Next, StepContext, StepDef } from './context.ts';
-import { advancePair, readyBoots } from './pairLife.ts';
+import { advancePair, readyBoots, rootOf } from './pairLife.ts';
 import { only, unclaimed, withClaim } from './withClaim.ts';
 
 type Wanted = Extract<BisectNext, { kind: 'confirm-ends' | 'probe' | 'verify' }>;
@@ -29,7 +29,8 @@ type Verify = Extract<BisectNext, { kind: 'verify' }>;
  *                   ▼
  *               verifying: culprit against its parent, a pair of its own, interleaved ──► judged ──► done ──► report
  *
- * A commit that doesn't build or boot is stepped around: it stays a candidate and isn't probed.
+ * A probe's kernel is built before a boot is asked for: when it turns out to be the image of one that was booted already,
+ * those boots are the answer. A commit that doesn't build or boot is stepped around: it stays a candidate and isn't probed.
  */
 export const bisectStep: StepDef = {
   name: 'bisect',
@@ -46,6 +47,8 @@ export const bisectStep: StepDef = {
           // Nothing that it asked for is still to come.
           sql`not exists (select 1 from boot b join kernel k on k.id = b.kernel_id
                 where b.bisect_id = ${bisect.id} and k.state <> 'failed' and b.state not in ('done', 'failed', 'cancelled'))`,
+          sql`not exists (select 1 from bisect_probe p join kernel k on k.id = p.kernel_id
+                where p.bisect_id = ${bisect.id} and p.state = 'wanted' and k.state in ('wanted', 'building'))`,
           sql`not exists (select 1 from pair p
                 where p.id = ${bisect.verifyPairId} and p.state not in ('judged', 'failed', 'cancelled'))`,
         ),
@@ -62,6 +65,15 @@ async function bisectTurn(ctx: StepContext, id: number): Promise<void> {
     if (row.verifyPairId !== null && (await isOpenPair(ctx.db, row.verifyPairId))) return;
     const state = await loadSearch(ctx, row);
     if (hasOpenBoots(state)) return;
+    const waiting = state.probes.filter((p) => p.state === 'wanted' && p.bootIds.length === 0);
+    if (waiting.some((p) => isBuilding(state, p))) return;
+    const unbooted = waiting.filter(
+      (p) => state.kernels.get(p.sha)?.state === 'built' && !sharedBoots(state, p).length,
+    );
+    if (unbooted.length) {
+      await finish((tx) => bootProbes(tx, row, state, unbooted));
+      return;
+    }
     const built = new Set([...state.kernels].filter(([, k]) => k.state === 'built').map(([sha]) => sha));
     const step = next(state.search, { built, hosts: 1 });
     const after = rounded(posterior(state.search));
@@ -98,7 +110,7 @@ async function bisectTurn(ctx: StepContext, id: number): Promise<void> {
   });
 }
 
-/** Asks for the boots of a step; a kernel that isn't there yet is built first, and its boots wait for it. */
+/** Notes the probes of a step, and asks for their kernels, or for their boots where the kernels are there. */
 async function probe(
   tx: Db,
   row: BisectRow,
@@ -106,33 +118,26 @@ async function probe(
   step: Wanted,
   before: Record<string, number>,
 ): Promise<Next[]> {
-  const order: KernelRow[] = [];
   const kernels: KernelRow[] = [];
-  for (const p of step.probes) kernels.push(await kernelOf(tx, state, p.sha));
-  // Interleaved: one of each, then again.
-  const rounds = Math.max(...step.probes.map((p) => p.boots));
-  for (let r = 0; r < rounds; r++) {
-    step.probes.forEach((p, i) => {
-      if (r < p.boots) order.push(kernels[i]!);
-    });
-  }
-  const bootIds = await wantBoots(
-    tx,
-    order.map((k) => k.id),
-    { testcaseId: row.testcaseId, bisectId: row.id, priority: 10 },
-  );
-  let seq = await lastSeq(tx, row.id);
-  for (const [i, p] of step.probes.entries()) {
-    await tx.insert(bisectProbe).values({
-      bisectId: row.id,
-      seq: ++seq,
-      sha: p.sha,
-      kernelId: kernels[i]!.id,
-      boots: p.boots,
-      bootIds: bootIds.filter((_, at) => order[at]!.id === kernels[i]!.id),
-      why: `${step.kind}: ${step.why}`,
-      posteriorBefore: before,
-    });
+  const probes: ProbeRow[] = [];
+  let seq = Math.max(0, ...state.probes.map((p) => p.seq));
+  for (const p of step.probes) {
+    const k = await kernelOf(tx, state, p.sha);
+    kernels.push(k);
+    const [made] = await tx
+      .insert(bisectProbe)
+      .values({
+        bisectId: row.id,
+        seq: ++seq,
+        sha: p.sha,
+        kernelId: k.id,
+        boots: p.boots,
+        bootIds: [],
+        why: `${step.kind}: ${step.why}`,
+        posteriorBefore: before,
+      })
+      .returning();
+    probes.push(made!);
     await insertEvent(tx, {
       kind: 'bisect.probe',
       subject: `bisect:${row.id}`,
@@ -143,7 +148,38 @@ async function probe(
     .update(bisect)
     .set({ state: step.kind === 'verify' ? 'verifying' : 'running' })
     .where(eq(bisect.id, row.id));
-  return [...builds(kernels), ...(await readyBoots(tx))];
+  if (kernels.every((k) => k.state === 'built')) return bootProbes(tx, row, state, probes);
+  return builds(kernels);
+}
+
+/** The boots of these probes: one of each, then again, so that a drift of the host hits all alike. */
+async function bootProbes(tx: Db, row: BisectRow, state: SearchState, probes: ProbeRow[]): Promise<Next[]> {
+  const order: ProbeRow[] = [];
+  for (let r = 0; r < Math.max(...probes.map((p) => p.boots)); r++) order.push(...probes.filter((p) => r < p.boots));
+  const bootIds = await wantBoots(
+    tx,
+    order.map((p) => rootOf(state.kernels.get(p.sha)!)),
+    { testcaseId: row.testcaseId, bisectId: row.id, priority: 10 },
+  );
+  for (const p of probes) {
+    await tx
+      .update(bisectProbe)
+      .set({ bootIds: bootIds.filter((_, at) => order[at] === p) })
+      .where(eq(bisectProbe.id, p.id));
+  }
+  return readyBoots(tx);
+}
+
+function isBuilding(state: SearchState, p: ProbeRow): boolean {
+  const k = state.kernels.get(p.sha);
+  return k !== undefined && k.state !== 'built' && k.state !== 'failed';
+}
+
+/** Boots of another kernel with the same image that a probe can do with; not for probes of kernels that want fresh ones. */
+function sharedBoots(state: SearchState, p: ProbeRow): number[] {
+  const k = state.kernels.get(p.sha);
+  if (!k || k.sameAs === null || !p.why.startsWith('probe')) return [];
+  return state.booted.filter((b) => b.root === k.sameAs && state.values.has(b.id)).map((b) => b.id);
 }
 
 /** Culprit against its first parent, as a pair of its own: judged over all metrics, it is what the report shows. */
@@ -200,11 +236,13 @@ function builds(kernels: KernelRow[]): Next[] {
 /** Notes what came of the probes whose boots have ended. */
 async function closeProbes(tx: Db, state: SearchState, after: Record<string, number>): Promise<void> {
   for (const p of state.probes.filter((p) => p.state === 'wanted')) {
-    const values = bootsOf(state, p).flatMap((b) => state.values.get(b) ?? []);
+    const bootIds = p.bootIds.length ? p.bootIds : sharedBoots(state, p);
+    const values = bootsOf(state, { ...p, bootIds }).flatMap((b) => state.values.get(b) ?? []);
     await tx
       .update(bisectProbe)
       .set({
         state: values.length === 0 && state.untestable[p.sha] ? 'untestable' : 'done',
+        bootIds,
         values,
         posteriorAfter: after,
       })
@@ -285,14 +323,6 @@ function stuck(state: SearchState, step: Wanted): boolean {
 async function isOpenPair(db: Db, id: number): Promise<boolean> {
   const [row] = await db.select({ state: pair.state }).from(pair).where(eq(pair.id, id));
   return row !== undefined && !['judged', 'failed', 'cancelled'].includes(row.state);
-}
-
-async function lastSeq(tx: Db, bisectId: number): Promise<number> {
-  const [row] = await tx
-    .select({ seq: sql<number>`coalesce(max(${bisectProbe.seq}), 0)::int` })
-    .from(bisectProbe)
-    .where(eq(bisectProbe.bisectId, bisectId));
-  return row!.seq;
 }
 
 /** Probabilities as they are stored and shown. */

@@ -38,6 +38,8 @@ export interface SearchState {
   /** Boots of this bisect, its verification included. */
   boots: BootRow[];
   values: Map<number, number>;
+  /** All boots of the range's images; `root` is the kernel that stands for the image. */
+  booted: { id: number; root: number }[];
   untestable: Record<string, string>;
   commits: number;
 }
@@ -95,9 +97,12 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
     if (value !== undefined) values.set(id, value);
   }
 
+  const roots = new Map([...kernels.values()].map((k) => [k.id, rootOf(k)]));
   const dead = untestableCommits(kernels, stored, values);
   for (const sha of Object.keys(dead)) untestable(search, sha);
-  observeBoots(search, row, kernels, stored, values, probes, tc!.deterministic);
+  const [verified] = row.verifyPairId ? await db.select().from(pair).where(eq(pair.id, row.verifyPairId)) : [];
+  const verifying = verified ? [verified.baseKernelId, verified.headKernelId] : [];
+  observeBoots(search, row, kernels, stored, values, probes, verifying, tc!.deterministic);
 
   return {
     search,
@@ -109,6 +114,7 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
     tree: { config: treeRow!.config as TreeConfig },
     probes,
     boots: stored.filter((b) => isOwn(b, row)),
+    booted: stored.map((b) => ({ id: b.id, root: roots.get(b.kernelId) ?? b.kernelId })),
     values,
     untestable: dead,
     commits: commits.length,
@@ -173,6 +179,7 @@ function observeBoots(
   boots: BootRow[],
   values: Map<number, number>,
   probes: ProbeRow[],
+  verifying: number[],
   deterministic: boolean,
 ): void {
   const shasOf = new Map<number, string[]>();
@@ -183,12 +190,19 @@ function observeBoots(
     shasOf.set(root, [...(shasOf.get(root) ?? []), sha]);
   }
   const shaOf = new Map([...kernels].map(([sha, k]) => [k.id, sha]));
-  const verifying = new Set(probes.filter((p) => p.why.startsWith('verify')).flatMap((p) => p.bootIds));
+  // Fresh boots of a verification are those of its commit, whichever commit's kernel stood for the image.
+  const verifies = new Map<number, string>();
+  for (const p of probes) if (p.why.startsWith('verify')) for (const b of p.bootIds) verifies.set(b, p.sha);
+  for (const b of boots) {
+    if (b.pairId === null || b.pairId !== row.verifyPairId) continue;
+    const k = verifying.find((id) => rootOf.get(id) === rootOf.get(b.kernelId));
+    if (k !== undefined) verifies.set(b.id, shaOf.get(k)!);
+  }
   for (const b of boots) {
     const value = values.get(b.id);
     if (value === undefined) continue;
     // A boot counts for every commit of the range that has this image, once for commits that the search takes for one.
-    const own = shaOf.get(b.kernelId);
+    const own = verifies.get(b.id) ?? shaOf.get(b.kernelId);
     const same = shasOf.get(rootOf.get(b.kernelId) ?? b.kernelId) ?? [];
     const seen = new Set<number>();
     for (const sha of own ? [own, ...same] : same) {
@@ -201,7 +215,7 @@ function observeBoots(
         session: deterministic ? 'counted' : sessionOf(b),
         host: String(b.hostId ?? ''),
         stored: !isOwn(b, row),
-        verify: (b.pairId !== null && b.pairId === row.verifyPairId) || verifying.has(b.id),
+        verify: verifies.has(b.id),
       });
     }
   }

@@ -4,6 +4,7 @@ export { mirrorDir } from './build.ts';
 export * from './context.ts';
 export * from './decideReport.ts';
 export * from './files.ts';
+export * from './history.ts';
 export * from './openContext.ts';
 export * from './pairLife.ts';
 export * from './reconcile.ts';

@@ -22,7 +22,7 @@ import {
 } from '@kdelta/store';
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Next, StepContext, StepDef } from './context.ts';
-import { readyBoots } from './pairLife.ts';
+import { readyBoots, rootOf } from './pairLife.ts';
 import { only, unclaimed, withClaim } from './withClaim.ts';
 
 /**
@@ -119,7 +119,7 @@ async function history(db: Db, { pair: row, base, head, boots }: Evidence) {
 }
 
 async function bootMore(tx: Db, { pair: row, base, head }: Evidence, each: number, result: Judgement): Promise<Next[]> {
-  await wantBoots(tx, interleaved(base.id, head.id, each), { testcaseId: row.testcaseId, pairId: row.id });
+  await wantBoots(tx, interleaved(rootOf(base), rootOf(head), each), { testcaseId: row.testcaseId, pairId: row.id });
   await tx
     .update(pair)
     .set({ state: 'booting', looks: row.looks + 1, line: result.line })

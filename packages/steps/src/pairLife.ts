@@ -45,7 +45,7 @@ export async function advancePair(tx: Db, pairId: number): Promise<Next[]> {
   const head = kernels.find((k) => k.id === row.headKernelId) as Kernel;
 
   for (const k of [base, head]) {
-    const failure = k.state === 'failed' ? k.failure : await doesNotBoot(tx, k.id, row.testcaseId);
+    const failure = k.state === 'failed' ? k.failure : await doesNotBoot(tx, rootOf(k), row.testcaseId);
     if (failure) return failPair(tx, row, head, failure, k.id === base.id ? 'base' : 'head');
   }
   if (base.state !== 'built' || head.state !== 'built')
@@ -57,13 +57,13 @@ export async function advancePair(tx: Db, pairId: number): Promise<Next[]> {
   const boots = await tx.select().from(boot).where(eq(boot.pairId, pairId));
   if (boots.length === 0) {
     const job = await jobOf(tx, row.testcaseId);
-    await wantBoots(tx, interleaved(base.id, head.id, job.boots), { testcaseId: row.testcaseId, pairId });
+    await wantBoots(tx, interleaved(rootOf(base), rootOf(head), job.boots), { testcaseId: row.testcaseId, pairId });
     await tx.update(pair).set({ state: 'booting' }).where(eq(pair.id, pairId));
     return readyBoots(tx);
   }
   if (boots.some((b) => !isFinished(b.state))) return readyBoots(tx);
 
-  const good = (k: Kernel) => boots.filter((b) => b.kernelId === k.id && b.state === 'done').length;
+  const good = (k: Kernel) => boots.filter((b) => b.kernelId === rootOf(k) && b.state === 'done').length;
   const lastFailure = boots.findLast((b) => b.failure)?.failure;
   // The judge can say something of one boot a side on a deterministic host; of none it can't.
   if ((good(base) === 0 || good(head) === 0) && lastFailure)
@@ -71,6 +71,11 @@ export async function advancePair(tx: Db, pairId: number): Promise<Next[]> {
   await tx.update(pair).set({ state: 'judging' }).where(eq(pair.id, pairId));
   await insertEvent(tx, { kind: 'pair.judging', subject: `pair:${pairId}` });
   return [{ step: 'judge', id: pairId, attempt: row.attempt }];
+}
+
+/** The kernel that is booted for this one: of equal images the first. */
+export function rootOf(k: Kernel): number {
+  return k.sameAs ?? k.id;
 }
 
 /** All pairs that wait for this kernel. */

@@ -117,13 +117,34 @@ test('the search steps around what does not build, boots no comment-only commit,
     expect(p.posteriorBefore).not.toBeNull();
     expect(p.posteriorAfter).not.toBeNull();
   }
+  const [comment] = await ctx.db.select().from(kernel).where(eq(kernel.sha, lab.shas[6]!));
   const boots = await ctx.db.select().from(boot);
+  // It is the culprit's parent, so its image was booted: as the kernel of the commit before, which is the same.
+  expect(comment?.sameAs).not.toBeNull();
+  expect(boots.filter((b) => b.kernelId === comment?.id)).toEqual([]);
   const probed = boots.filter((b) => b.bisectId !== null);
   // log2(11) is 3.5: a handful of boots beyond the pair's, far from one per commit and side.
   expect(probed.filter((b) => b.state === 'done').length).toBeLessThanOrEqual(8);
 });
 
 test('a commit that panics is stepped around', async () => {
+  const lab = await openLab(
+    ctx,
+    range((c) => {
+      c[9]!.boots = false;
+      c[3]!.boots = false;
+    }),
+    auto,
+  );
+  await lab.plan(0, 11);
+  await lab.settle();
+  const [found] = await ctx.db.select().from(bisect);
+  expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[7] });
+});
+
+test('a culprit that untestable commits hide is not named, and nobody is mailed', async () => {
+  // The fifth doesn't build, the sixth and its comment-only child panic: the step may be in the fifth, sixth or eighth,
+  // not in the seventh, whose image is the sixth's.
   const lab = await openLab(
     ctx,
     range((c) => {
@@ -134,7 +155,10 @@ test('a commit that panics is stepped around', async () => {
   await lab.plan(0, 11);
   await lab.settle();
   const [found] = await ctx.db.select().from(bisect);
-  expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[7] });
+  expect(found).toMatchObject({ state: 'done', culpritSha: null });
+  const { credible } = found!.result as { credible: { sha: string }[] };
+  expect(credible.map((c) => c.sha).sort()).toEqual([4, 5, 7].map((i) => lab.shas[i]));
+  expect(received).toEqual([]);
 });
 
 test('a regression over one commit is reported without a bisect', async () => {
