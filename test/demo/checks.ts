@@ -8,7 +8,8 @@ export interface Check {
   saw: string;
 }
 
-const kpi = 'pft.faults_per_sec_per_cpu';
+/** The KPIs of pft; with one worker they move together, and either may lead. */
+const kpis = ['pft.faults_per_sec_per_cpu', 'pft.faults_per_sec'];
 
 /** Compares what the bot said, by mail and on its pages, with what was planted. Everything is read from outside. */
 export async function checkFound(
@@ -38,6 +39,7 @@ export async function checkFound(
   const pairId = reports[0]?.pair_id;
   if (!pairId) return checks;
   const pair = await board.pair(pairId);
+  const kpi = kpis.find((k) => reports[0]!.subject.includes(` ${k} `)) ?? kpis[0]!;
   const delta = pair.deltas.find((d) => d.metric === kpi);
   check(
     'verdict: regression of the culprit against its parent',
@@ -45,9 +47,9 @@ export async function checkFound(
     `${pair.base.sha?.slice(0, 10)}..${pair.head.sha?.slice(0, 10)} ${pair.line}`,
   );
 
-  const measured = await changeFromMatrices(board, pairId);
+  const measured = await changeFromMatrices(board, pairId, kpi);
   check('both matrices hold the KPI of every boot', measured.boots >= 3, `${measured.boots} boots`);
-  checkMails(check, mails, culprit.authorEmail, list, measured.pct, culprit.sha);
+  checkMails(check, mails, { author: culprit.authorEmail, list, sha: culprit.sha, kpi, pct: measured.pct });
 
   for (const [path, text] of [
     [`/pairs/${pairId}`, kpi],
@@ -87,10 +89,7 @@ export async function checkQuiet(board: Dashboard, mails: CaughtMail[]): Promise
 function checkMails(
   check: (what: string, ok: boolean, saw: string) => void,
   mails: CaughtMail[],
-  author: string,
-  list: string,
-  pct: number,
-  sha: string,
+  { author, list, sha, kpi, pct }: { author: string; list: string; sha: string; kpi: string; pct: number },
 ): void {
   const envelope = mails.flatMap((m) => m.to).sort();
   check(
@@ -123,7 +122,11 @@ function checkMails(
 }
 
 /** The KPI's change from the pair's matrix.json files, by plain arithmetic. */
-async function changeFromMatrices(board: Dashboard, pairId: number): Promise<{ pct: number; boots: number }> {
+async function changeFromMatrices(
+  board: Dashboard,
+  pairId: number,
+  kpi: string,
+): Promise<{ pct: number; boots: number }> {
   const means: number[] = [];
   let boots = Number.POSITIVE_INFINITY;
   for (const side of ['base', 'head']) {

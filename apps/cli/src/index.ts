@@ -22,6 +22,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: "print a raw output's samples",
     load: async () => (await import('./parse.ts')).parseCommand(),
   },
+  report: {
+    description: 'reports: list, show, approve, reject',
+    load: async () => (await import('./report.ts')).reportCommand(),
+  },
   run: {
     description: 'boot a kernel on a host, run a job, print its numbers',
     load: async () => (await import('./run.ts')).runCommand(),

@@ -13,6 +13,8 @@ export type AskErrorCode =
   | 'KD_BISECT_NOT_ANCESTOR';
 
 export class AskError extends Error {
+  /** The command's exit status: the request was wrong. */
+  readonly exitStatus = 2;
   constructor(
     readonly code: AskErrorCode,
     message: string,

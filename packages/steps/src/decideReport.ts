@@ -6,6 +6,8 @@ import { queueMail } from './outboxMail.ts';
 export type DecideErrorCode = 'KD_REPORT_UNKNOWN' | 'KD_REPORT_STATE' | 'KD_REPORT_NOBODY' | 'KD_REPORT_NO_SERVER';
 
 export class DecideError extends Error {
+  /** The command's exit status: the request was wrong. */
+  readonly exitStatus = 2;
   constructor(
     readonly code: DecideErrorCode,
     message: string,
