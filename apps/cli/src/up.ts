@@ -70,10 +70,8 @@ async function startPages({ ctx }: OpenContext): Promise<{ close(): Promise<void
     config: ctx.config,
     store: ctx.store,
     artifacts: ctx.artifacts,
-    enqueue: async (step, id) => {
-      // A poked tree is seen by the watcher in the table.
-      if (step !== 'watch') await ctx.enqueue([{ step, id }]);
-    },
+    enqueue: ctx.enqueue,
+    metrics: ctx.metrics,
     log: ctx.log.child({ app: 'server' }, { level: 'warn' }),
   });
   process.stdout.write(`dashboard: ${addressOf(ctx.config, app.server.address())}\n`);

@@ -59,6 +59,7 @@ export * from './recordHead.ts';
 export * from './revokeToken.ts';
 export * from './saveBootMatrix.ts';
 export * as schema from './schema.ts';
+export * from './schema.ts';
 export * from './setHostState.ts';
 export * from './setReportRecipients.ts';
 export * from './touchToken.ts';
