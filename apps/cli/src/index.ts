@@ -6,6 +6,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: 'find the commit that changed a metric',
     load: async () => (await import('./bisect/index.ts')).bisectCommand(),
   },
+  cache: {
+    description: 'kernels, build folders and file systems that can be made again',
+    load: async () => (await import('./cache.ts')).cacheCommand(),
+  },
   extract: {
     description: 'print the samples of an MMTests work log',
     load: async () => (await import('./extract.ts')).extractCommand(),

@@ -8,7 +8,7 @@ import { type Lock, takeLock } from './lock.ts';
 
 /*
  * The cache holds what is expensive and can be made again: `<root>/<kind>/<key>`, a folder or a file each. Kinds:
- * kernels, debs, slots (build folders), ccache, trees (the demo's), rootfs. An entry appears by rename when it is
+ * kernels, debs, slots (build folders), failures (their logs), trees (the demo's), rootfs and guest files. An entry appears by rename when it is
  * whole; `<root>/locks/<kind>-<key>.lock` is held exclusively while it is made or removed, shared while it is used.
  * An entry's mtime is when it was last used.
  */

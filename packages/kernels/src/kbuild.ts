@@ -103,11 +103,15 @@ async function buildInto(
     ctx.progress?.({ phase: 'collect', message: spec.sha.slice(0, 12) });
     const lost = lostOptions(await readFile(join(slot.build, '.config'), 'utf8'), kconfig.fragments);
     if (lost.length > 0) await appendFile(log, `options not as asked: ${lost.join(', ')}\n`);
-    await collectBuild(slot, dir, {
+    const known = {
       buildKey,
       compiler: compilerName(compiler),
       kconfigHash: kconfig.hash,
       buildMs: () => Math.round(performance.now() - startMs),
+    };
+    await collectBuild(slot, dir, known).catch(async (error) => {
+      if (error instanceof BuildFailed) await clearBuild(slot);
+      throw error;
     });
   } finally {
     slot.lock.release();
@@ -154,6 +158,7 @@ async function makeCommand(slot: Slot, log: string, ctx: BuildContext): Promise<
     // Expanded by the shell inside: CC keeps its blank.
     const script = `set -e\nkmake() { make -C /src O=/build -j${jobs} CC="$CC_COMMAND" HOSTCC="$CC_COMMAND" "$@"; }\n`;
     const result = await runSandboxed({
+      uid: slot.uid,
       argv: ['sh', '-c', script + STEPS[step]],
       env: {
         ...FIXED_ENV,

@@ -4,6 +4,7 @@ import { lstat, readdir, readFile, readlink, statfs } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from './command.ts';
+import { hash } from './deb.ts';
 import { KernelError } from './errors.ts';
 import type { BuildLimits } from './types.ts';
 
@@ -17,8 +18,13 @@ import type { BuildLimits } from './types.ts';
  * rlimits, the sum of memory, the output, the disk and the time by looking twice a second: what exceeds a limit is killed, and says which.
  */
 
-/** Owns builds when kdelta runs as root. No such user needs to exist. */
-export const BUILD_UID = 61100;
+/**
+ * The user that owns a build folder when kdelta runs as root; no such user needs to exist. One per folder, for the limit on processes
+ * counts by user. The numbers lie above those that systemd and containers draw from.
+ */
+export function buildUid(folder: string): number {
+  return 2_000_000_000 + (Number.parseInt(hash(folder).slice(0, 7), 16) % 100_000_000);
+}
 
 export interface SandboxMount {
   /** Outside. */
@@ -29,6 +35,8 @@ export interface SandboxMount {
 }
 
 export interface SandboxJob {
+  /** See buildUid; unused unless root. */
+  uid: number;
   argv: string[];
   env: Record<string, string>;
   cwd: string;
@@ -102,7 +110,7 @@ let checked: Promise<void> | undefined;
 /** Finds out once whether bubblewrap works here. */
 export async function checkSandbox(): Promise<void> {
   checked ??= (async () => {
-    const job = { argv: ['true'], env: {}, cwd: '/', mounts: [], limits: defaultLimits() };
+    const job = { uid: buildUid(''), argv: ['true'], env: {}, cwd: '/', mounts: [], limits: defaultLimits() };
     const tried = await runCommand('bwrap', await bwrapArguments(job));
     if (tried.code === 0) return;
     const why = tried.stderr.trim().split('\n').pop();
@@ -119,7 +127,9 @@ export async function checkSandbox(): Promise<void> {
   }
 }
 
-async function bwrapArguments(job: Pick<SandboxJob, 'argv' | 'env' | 'cwd' | 'mounts' | 'limits'>): Promise<string[]> {
+async function bwrapArguments(
+  job: Pick<SandboxJob, 'uid' | 'argv' | 'env' | 'cwd' | 'mounts' | 'limits'>,
+): Promise<string[]> {
   const root = process.getuid?.() === 0;
   const args = ['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
   args.push('--die-with-parent', '--new-session', '--hostname', 'kdelta', '--clearenv');
@@ -142,7 +152,7 @@ async function bwrapArguments(job: Pick<SandboxJob, 'argv' | 'env' | 'cwd' | 'mo
   args.push('--chdir', job.cwd, '--');
   args.push('choom', '-n', '900', '--', 'nice', '-n', '10');
   if (root) {
-    args.push('setpriv', `--reuid=${BUILD_UID}`, `--regid=${BUILD_UID}`, '--clear-groups', '--no-new-privs');
+    args.push('setpriv', `--reuid=${job.uid}`, `--regid=${job.uid}`, '--clear-groups', '--no-new-privs');
     args.push('--inh-caps=-all', '--bounding-set=-all');
   }
   const { memoryBytes, processes, diskBytes } = job.limits;
@@ -229,8 +239,8 @@ async function watchLimits(
     if (performance.now() - startMs > job.limits.timeMs) stop('time');
     const use = await processUse(pid);
     if (use.bytes > job.limits.memoryBytes) stop('memory');
-    // A fork bomb stays at the limit; nothing else comes near it for two seconds.
-    crowded = use.processes >= job.limits.processes * 0.9 ? crowded + 1 : 0;
+    // A fork bomb stays near the limit; nothing else comes there for two seconds.
+    crowded = use.processes >= job.limits.processes * 0.7 ? crowded + 1 : 0;
     if (crowded >= 4) stop('processes');
     for (const path of writable) {
       const disk = await statfs(path);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { cacheEntry, cacheLockFile, touch } from './cache.ts';
 import { hash } from './deb.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { BUILD_UID } from './sandbox.ts';
+import { buildUid } from './sandbox.ts';
 import type { BuildContext } from './types.ts';
 
 /** Changes when old build folders must not be reused. */
@@ -11,7 +11,7 @@ const LAYOUT = 'slot-1';
 const MOST_SLOTS = 4;
 
 /*
- * A slot is a source worktree and its out-of-tree build folder, reused from commit to commit so that only what changed is
+ * A slot is a source worktree with its out-of-tree build folder and compiler cache, reused from commit to commit so that only what changed is
  * compiled. Slots belong to one tree, kconfig and compiler: what a tree's build leaves behind is met by builds of that
  * tree only. Only the sandbox writes into `build`, `tmp` and `ccache`; nothing there is trusted or followed.
  */
@@ -24,6 +24,7 @@ export interface Slot {
   /** What we hand in, read-only inside. */
   input: string;
   ccache: string;
+  uid: number;
   state: SlotState;
   lock: Lock;
 }
@@ -50,31 +51,30 @@ export async function takeSlot(tree: string, kconfigHash: string, compiler: stri
     lock = await takeLock(cacheLockFile(ctx.cacheDir, 'slots', key), { signal: ctx.signal });
   }
   try {
-    return await openSlot(tree, key, lock, ctx);
+    return await openSlot(key, lock, ctx);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function openSlot(tree: string, key: string, lock: Lock, ctx: BuildContext): Promise<Slot> {
+async function openSlot(key: string, lock: Lock, ctx: BuildContext): Promise<Slot> {
   const dir = cacheEntry(ctx.cacheDir, 'slots', key);
   const at = (name: string) => join(dir, name);
   const state = JSON.parse(await readFile(at('state.json'), 'utf8').catch(() => '{}')) as SlotState;
   if (state.building) await rm(at('build'), { recursive: true, force: true });
-  const slot = { dir, src: at('src'), index: at('index'), build: at('build'), tmp: at('tmp'), input: at('input') };
-  const ccache = cacheEntry(ctx.cacheDir, 'ccache', hash(tree).slice(0, 12));
+  const folders = { src: at('src'), build: at('build'), tmp: at('tmp'), input: at('input'), ccache: at('ccache') };
+  const slot = { dir, index: at('index'), uid: buildUid(dir), ...folders };
   await mkdir(slot.src, { recursive: true });
   await rm(slot.tmp, { recursive: true, force: true });
   await rm(slot.input, { recursive: true, force: true });
   await mkdir(slot.input, { recursive: true });
-  for (const path of [slot.build, slot.tmp, ccache]) {
+  for (const path of [slot.build, slot.tmp, slot.ccache]) {
     await mkdir(path, { recursive: true, mode: 0o755 });
-    if (process.getuid?.() === 0) await chown(path, BUILD_UID, BUILD_UID);
+    if (process.getuid?.() === 0) await chown(path, slot.uid, slot.uid);
   }
   await touch(dir);
-  await touch(ccache);
-  return { ...slot, ccache, state: state.building ? {} : state, lock };
+  return { ...slot, state: state.building ? {} : state, lock };
 }
 
 export async function saveSlotState(slot: Slot, state: SlotState): Promise<void> {
