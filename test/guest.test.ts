@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { homeDir } from '@kdelta/home';
+import { BootError, type BootOrder, createDriver } from '@kdelta/hosts';
+import { expandJob, type HostFile, packagesOf, parseHost, parseJob, type Testcase } from '@kdelta/jobs';
+import { buildKernel, cacheRoot, type KernelArtifact } from '@kdelta/kernels';
+import { loadPrograms, type Programs } from '@kdelta/programs';
+import { resumeBoot, runBoot, runPlace, startRun, waitForRun } from '@kdelta/runner';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { processesIn } from '../packages/hosts/src/process.ts';
+
+/* Real boots of Debian's packaged kernel under TCG, as few as tell the story. */
+const cacheDir = cacheRoot(process.env);
+const root = homeDir();
+const signal = new AbortController().signal;
+let dir: string;
+let kernel: KernelArtifact;
+let programs: Programs;
+let tcg: HostFile;
+let count = 0;
+
+function order(cmdline = ''): BootOrder {
+  const token = `guest${++count}`;
+  const folder = join(dir, token);
+  mkdirSync(folder);
+  return { token, kernel, cmdline, dir: folder };
+}
+
+function testcaseOf(text: string, host = tcg): Testcase {
+  return expandJob(parseJob(text, 'jobs/test.yaml', programs)[0]!, host, programs)[0]!;
+}
+
+const hooks = { cacheDir, signal };
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'kdelta-guest-'));
+  programs = await loadPrograms([join(root, 'programs')]);
+  tcg = parseHost(readFileSync(join(root, 'hosts/qemu-tcg.yaml'), 'utf8'), 'hosts/qemu-tcg.yaml');
+  const outcome = await buildKernel(
+    { kind: 'deb', package: 'linux-image-6.12-cloud-amd64' },
+    { cacheDir, kconfigDir: '' },
+  );
+  if (outcome.kind === 'failed') throw new Error(outcome.message);
+  kernel = outcome.artifact;
+}, 300_000);
+
+afterAll(async () => {
+  expect(await processesIn(dir)).toEqual([]);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe('a guest', () => {
+  it('runs a testcase; its raw files, evidence and timeline are there', { timeout: 600_000 }, async () => {
+    const wanted = order('init_on_alloc=0');
+    const testcase = testcaseOf('runtime: 2s\nnr_threads: 1\ncpufreq_governor: performance\ndbench:\n');
+    const result = await runBoot(createDriver(tcg, { cacheDir }), wanted, testcase, programs, wanted.dir, hooks);
+    expect(result.outcome).toEqual({ kind: 'done' });
+    expect(result.evidence).toMatchObject({ release: kernel.release });
+    expect(result.evidence!.cmdline).toMatch(/kdelta\.boot=guest1 init_on_alloc=0$/);
+    expect(readFileSync(join(result.files!, 'dbench'), 'utf8')).toMatch(/^Throughput [\d.]+ MB\/sec/m);
+    expect(readFileSync(join(result.files!, 'reproduce.log'), 'utf8')).toBe(
+      'dbench 1 -c /usr/share/dbench/client.txt -t 2\n',
+    );
+    expect(result.timeline.map((entry) => entry.what)).toEqual([
+      'boot start',
+      'qemu start',
+      'init',
+      'first login',
+      'program start',
+      'program end',
+      'collected',
+      'released',
+    ]);
+  });
+
+  it('has each governor written, recorded and restored, on a made-up tree of CPUs', { timeout: 600_000 }, async () => {
+    const wanted = order();
+    const testcase = testcaseOf('runtime: 1s\nnr_threads: 1\ncpufreq_governor: powersave\ndbench:\n');
+    const driver = createDriver(tcg, { cacheDir });
+    const host = await driver.boot({ ...wanted, packages: packagesOf(testcase, programs) }, signal);
+    try {
+      const cpu = '/sys/devices/system/cpu';
+      await host.shell.exec(
+        `for n in 0 1 10 2; do mkdir -p /tmp/cpu/cpu$n/cpufreq; echo old$n >/tmp/cpu/cpu$n/cpufreq/scaling_governor; done; busybox mount --bind /tmp/cpu ${cpu}`,
+      );
+      const place = runPlace(wanted.token, true);
+      const spy = { ...testcase, monitors: [] };
+      await startRun(host.shell, spy, programs, place, cacheDir);
+      await waitForRun(host.shell, spy, place, { signal, reattached: true, mark: () => {} });
+      const read = async (command: string) => (await host.shell.exec(command)).stdout.toString().trim().split('\n');
+      expect((await read(`cat ${place.base}/out/reproduce.log`)).slice(0, 4)).toEqual(
+        [0, 1, 10, 2].map((n) => `echo powersave > ${cpu}/cpu${n}/cpufreq/scaling_governor`),
+      );
+      expect(await read(`cat ${place.base}/out/cpufreq_governor.saved`)).toEqual(
+        [0, 1, 10, 2].map((n) => `${cpu}/cpu${n}/cpufreq/scaling_governor old${n}`),
+      );
+      expect(await read(`cat ${cpu}/cpu*/cpufreq/scaling_governor`)).toEqual(['old0', 'old1', 'old10', 'old2']);
+    } finally {
+      await host.release();
+    }
+  });
+
+  it('that panics is class boot, with the panic’s own words', { timeout: 300_000 }, async () => {
+    const error = await createDriver(tcg, { cacheDir })
+      .boot(order('rdinit=/no/such/init root=/dev/nowhere'), signal)
+      .catch((e) => e);
+    expect(error).toBeInstanceOf(BootError);
+    expect(error).toMatchObject({ code: 'KD_BOOT_PANIC', failureClass: 'boot' });
+    expect(error.console).toContain('Kernel panic');
+  });
+
+  it('that hangs is class boot, without waiting for a time limit', { timeout: 300_000 }, async () => {
+    const error = await createDriver(tcg, { cacheDir })
+      .boot(order('rdinit=/bin/busybox -- sleep 9999'), signal)
+      .catch((e) => e);
+    expect(error).toMatchObject({ code: 'KD_BOOT_HANG', failureClass: 'boot' });
+  });
+
+  it('whose job is under way survives the worker’s kill -9 and is collected by another', {
+    timeout: 600_000,
+  }, async () => {
+    const wanted = order();
+    const testcase = testcaseOf('runtime: 6s\nnr_threads: 1\ndbench:\n');
+    // Bare imports are found from the checkout.
+    const child = join(root, 'node_modules/.cache/kdelta-bootChild.mjs');
+    await build({
+      entryPoints: [join(root, 'test/bootChild.ts')],
+      outfile: child,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      external: ['ssh2', 'esbuild'],
+      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    });
+    const worker = spawn('node', [child, JSON.stringify({ host: tcg, order: wanted, testcase, cacheDir })], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      cwd: root,
+    });
+    await new Promise<void>((resolve, reject) => {
+      worker.stdout.on('data', (chunk) => String(chunk).includes('program') && resolve());
+      worker.on('exit', (code) => reject(new Error(`the worker ended with ${code} before its program began`)));
+    });
+    worker.kill('SIGKILL');
+    await sleep(200);
+    const driver = createDriver(tcg, { cacheDir });
+    const result = await resumeBoot(driver, wanted, testcase, programs, wanted.dir, hooks);
+    expect(result?.outcome).toEqual({ kind: 'done' });
+    expect(readFileSync(join(result!.files!, 'dbench'), 'utf8')).toMatch(/^Throughput/m);
+    // Nothing of it is left for a third.
+    expect(await resumeBoot(driver, wanted, testcase, programs, wanted.dir, hooks)).toBeNull();
+  });
+
+  it('left behind by a killed worker is cleared', { timeout: 300_000 }, async () => {
+    const wanted = order();
+    const driver = createDriver(tcg, { cacheDir });
+    const host = await driver.boot(wanted, signal);
+    await createDriver(tcg, { cacheDir }).clear(wanted.dir);
+    expect(await host.died).toMatchObject({ failureClass: 'boot' });
+    expect(await driver.reattach(wanted, signal)).toBeNull();
+    await host.release();
+  });
+});
