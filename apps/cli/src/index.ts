@@ -34,6 +34,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: 'boot a kernel on a host, run a job, print its numbers',
     load: async () => (await import('./run.ts')).runCommand(),
   },
+  server: {
+    description: 'pages and API alone (kdelta up has them too)',
+    load: async () => (await import('./server.ts')).serverCommand(),
+  },
   up: {
     description: 'server, watcher and worker in one go, with a database of their own',
     load: async () => (await import('./up.ts')).upCommand(),
