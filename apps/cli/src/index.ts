@@ -14,6 +14,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: 'print the samples of an MMTests work log',
     load: async () => (await import('./extract.ts')).extractCommand(),
   },
+  graph: {
+    description: "draw what a benchmark's raw files hold",
+    load: async () => (await import('./graph.ts')).graphCommand(),
+  },
   import: {
     description: "read other systems' results into matrix files",
     load: async () => (await import('./import.ts')).importCommand(),
