@@ -3,11 +3,11 @@ export { next } from './next.ts';
 export {
   createSearch,
   observe,
-  posterior,
   record,
   replay,
   type Search,
   setBudget,
   untestable,
 } from './search.ts';
+export { posterior } from './second.ts';
 export type * from './types.ts';

@@ -1,7 +1,7 @@
 import { chooseProbes } from './choose.ts';
 import type { Posterior } from './posterior.ts';
 import type { Search } from './search.ts';
-import { countSteps } from './second.ts';
+import { countSteps, HINTED, SUSPECTED } from './second.ts';
 import type { Candidate, Next, NextOptions, Probe, Sha, StepSize } from './types.ts';
 
 /**
@@ -19,19 +19,37 @@ const NAME = 0.015;
 const SEEN = 3.3;
 /** Percent: ends that differ by less for sure are not searched. */
 const LEAST_STEP = 0.005;
-/** The search goes on a little beyond the asked certainty (0.95 → 0.9625), so that the share right isn't below it. */
-const MARGIN = 0.75;
+/** The search goes on a little beyond the asked certainty (0.95 → 0.9575), so that the share right isn't below it. */
+const MARGIN = 0.85;
 
 /** What to do next. Pure: the same search gives the same answer. */
 export function next(search: Search, options: NextOptions = {}): Next {
-  const shape = countSteps(search);
-  if (shape.kind === 'two') {
-    const step = nextOfOneStep(shape.search, options);
-    return step.kind === 'done' ? { ...step, second: shape.second } : step;
+  const count = countSteps(search);
+  if (count.kind === 'two') {
+    const step = nextOfOneStep(count.search, options);
+    return step.kind === 'done' ? { ...step, second: count.second } : step;
   }
   const step = nextOfOneStep(search, options);
-  if (shape.kind === 'one' || step.kind === 'refused' || search.spent >= search.budget) return step;
-  return { kind: 'probe', probes: [{ sha: shape.sha, boots: 1 }], why: `${short(shape.sha)} may show a third level` };
+  if (step.kind === 'refused' || search.spent >= search.budget) return step;
+  const naming = search.input.verify !== false && step.kind === 'done' && step.culprit !== null;
+  if (naming) {
+    const unclear = endsForSecondStep(search);
+    if (unclear !== null) return unclear;
+  }
+  const sha = count.sha;
+  if (sha === undefined || count.gain < (naming ? HINTED : SUSPECTED)) return step;
+  return { kind: 'probe', probes: [{ sha, boots: 1 }], why: `there may be a second step: ${short(sha)} again` };
+}
+
+/** Before a culprit is named the ends need boots enough for a second step of half the size to show (z = 3), at most 6. */
+function endsForSecondStep(search: Search): Next | null {
+  const d = Math.abs(search.posterior().step?.d ?? 0);
+  if (search.input.kind === 'binary') return null;
+  const needed = Math.min(6, Math.ceil(2 * (6 / Math.max(d, 0.1)) ** 2));
+  const probes = ends(1, search, 'is all of the step here?');
+  if (probes.kind !== 'confirm-ends') return null;
+  const missing = probes.probes.filter((p) => (search.observed.get(search.kernelCommit(p.sha)) ?? 0) < needed);
+  return missing.length === 0 ? null : { ...probes, probes: missing };
 }
 
 function nextOfOneStep(search: Search, options: NextOptions): Next {

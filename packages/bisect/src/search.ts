@@ -116,12 +116,6 @@ export function setBudget(search: Search, budget: number): void {
   search.budget = budget;
 }
 
-/** Probability of every commit of the range (good excluded) that it is the culprit; the missing rest is "no step". */
-export function posterior(search: Search): Map<Sha, number> {
-  const { mass } = search.posterior();
-  return new Map(search.graph.shas.map((sha, i) => [sha, mass[i]!]));
-}
-
 /** The search as plain data. */
 export function record(search: Search): SearchRecord {
   return { version: 1, input: search.input, events: [...search.events] };

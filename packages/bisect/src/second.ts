@@ -10,34 +10,41 @@ import type { SecondStep, Sha } from './types.ts';
  *
  *   gain = (SSW₁ − SSW₂) / 2σ²,  SSW: squares around each group's own mean, σ from boots of equal kernels
  *
- * From `SUSPECTED` on, the middle is booted again; from `CLEAR` on the search goes on at one step, between an end and
- * the middle, and the other one is announced with the range that holds it.
+ * From `SUSPECTED` on (`HINTED` before a culprit is named) the group with the fewest boots gets more; from `CLEAR` on the
+ * search goes on at one step, between an end and the middle, and the other one is announced with the range that holds it.
  */
-export type Shape =
-  | { kind: 'one' }
-  | { kind: 'suspected'; sha: Sha }
+export type StepCount =
+  | { kind: 'one' | 'suspected'; gain: number; sha?: Sha }
   | { kind: 'two'; search: Search; second: SecondStep };
 
-const SUSPECTED = 4.5;
+export const SUSPECTED = 4.5;
+export const HINTED = 2;
 const CLEAR = 8;
 /** The second step must be larger by this much to be searched first. */
 const CLEARLY_LARGER = 1.4;
 /** A third level nearer than this to another one, in σ, isn't worth a step. */
 const NEAR = 0.8;
 
-/** How many steps the boots show; with two, the search around one of them. */
-export function countSteps(search: Search): Shape {
-  if (search.input.kind === 'binary' || search.observed.size < 4) return { kind: 'one' };
+/** How many steps the boots show; with two, the search around one of them; in doubt, the commit to boot. */
+export function countSteps(search: Search): StepCount {
+  const one = { kind: 'one', gain: 0 } as const;
+  if (search.input.kind === 'binary' || search.observed.size < 4) return one;
   const table = bootTable(search);
   const data = levelData(search, table, 0);
-  if (!data.kernel.includes(0) || !data.kernel.includes(1)) return { kind: 'one' };
+  if (!data.kernel.includes(0) || !data.kernel.includes(1)) return one;
   takeDriftOut(data);
   const fit = fitTwoSteps(search, table, data);
-  if (fit === null || fit.gain < SUSPECTED) return { kind: 'one' };
+  if (fit === null) return one;
   const { graph, input } = search;
   const middle = graph.shas[table.commits[fit.middle]!]!;
-  if (fit.gain < CLEAR)
-    return search.untestable.has(graph.index.get(middle)!) ? { kind: 'one' } : { kind: 'suspected', sha: middle };
+  if (fit.gain < CLEAR) {
+    const fewest = fit.boots.indexOf(Math.min(...fit.boots));
+    return {
+      kind: fit.gain < SUSPECTED ? 'one' : 'suspected',
+      gain: fit.gain,
+      sha: [input.good, middle, input.bad][fewest]!,
+    };
+  }
   const [low, level, high] = fit.levels;
   const levelPct = 100 * (data.log ? Math.expm1(level - low) : (level - low) / Math.abs(low || 1));
   const older = narrow(search, input.good, middle);
@@ -45,6 +52,17 @@ export function countSteps(search: Search): Shape {
   const first = Math.abs(high - level) <= CLEARLY_LARGER * Math.abs(level - low);
   const [chosen, other] = first ? [older, newer] : [newer, older];
   return { kind: 'two', search: chosen, second: { ...rangeOfStep(other), levelPct } };
+}
+
+/**
+ * Probability of every commit of the range (good excluded) that it is the culprit; the missing rest is "no step".
+ * With two steps it is that of the step being searched.
+ */
+export function posterior(search: Search): Map<Sha, number> {
+  const count = countSteps(search);
+  const { graph, posterior: now } = count.kind === 'two' ? count.search : search;
+  const { mass } = now();
+  return new Map(search.graph.shas.map((sha) => [sha, mass[graph.index.get(sha) ?? -1] ?? 0]));
 }
 
 /** The shortest stretch of the search's commits that holds 98 % of its posterior. */
@@ -66,6 +84,8 @@ interface TwoSteps {
   /** The kernel between both steps with the most boots. */
   middle: number;
   levels: [low: number, level: number, high: number];
+  /** Boots before, between and after the steps. */
+  boots: number[];
 }
 
 function fitTwoSteps(search: Search, table: BootTable, data: MetricData): TwoSteps | null {
@@ -111,7 +131,7 @@ function fitTwoSteps(search: Search, table: BootTable, data: MetricData): TwoSte
       const [low, level, high] = [sum[0]! / count[0]!, sum[1]! / count[1]!, sum[2]! / count[2]!];
       if (Math.min(Math.abs(level - low), Math.abs(high - level)) < NEAR * sigma) continue;
       two = ssw;
-      found = { gain: 0, middle, levels: [low + rough.mu0, level + rough.mu0, high + rough.mu0] };
+      found = { gain: 0, middle, levels: [low + rough.mu0, level + rough.mu0, high + rough.mu0], boots: count };
     }
   }
   return found === null ? null : { ...found, gain: (one - two) / (2 * sigma * sigma) };
