@@ -8,11 +8,19 @@ export interface Concurrency {
   boot: number;
 }
 
+/** How often queues and tables are brought together. */
+const reconcileMs = 15_000;
+
 /**
  * Takes ids off the queues and calls the steps, and reconciles queues and tables, until the context's signal fires and
  * what is being worked on has been given back.
  */
-export async function work(ctx: StepContext, queues: Queues, concurrency: Partial<Concurrency> = {}): Promise<void> {
+export async function work(
+  ctx: StepContext,
+  queues: Queues,
+  concurrency: Partial<Concurrency> = {},
+  everyMs = reconcileMs,
+): Promise<void> {
   const atOnce: Record<StepName, number> = {
     plan: 1,
     build: concurrency.build ?? 1,
@@ -30,6 +38,6 @@ export async function work(ctx: StepContext, queues: Queues, concurrency: Partia
       });
     }),
   );
-  await keepReconciling(ctx, steps);
+  await keepReconciling(ctx, steps, everyMs);
   await Promise.all(taking.map((one) => one.close()));
 }

@@ -90,7 +90,7 @@ const nothing: BootResult = { failure: null, evidence: null, timeline: [], envir
 
 async function leaseOne(ctx: StepContext, id: number, owner: string, hostIds: number[]): Promise<Lease | null> {
   for (const hostId of hostIds) {
-    const lease = await leaseHost(ctx.db, hostId, id, owner, claimTtlMs);
+    const lease = await leaseHost(ctx.db, hostId, id, owner, ctx.claimTtlMs ?? claimTtlMs);
     if (lease) return lease;
   }
   return null;
@@ -100,10 +100,11 @@ async function leaseOne(ctx: StepContext, id: number, owner: string, hostIds: nu
 async function onHost(ctx: StepContext, claimed: Claimed<typeof boot>, lease: Lease): Promise<void> {
   const { row, token } = claimed;
   const lost = new AbortController();
+  const ttlMs = ctx.claimTtlMs ?? claimTtlMs;
   const heart = keepAlive(async () => {
-    if (!(await renewLease(ctx.db, lease, claimTtlMs)))
+    if (!(await renewLease(ctx.db, lease, ttlMs)))
       lost.abort(new StoreError('KD_LEASE_LOST', `host ${lease.hostId} has been leased to another boot`));
-  }, claimTtlMs / 3);
+  }, ttlMs / 3);
   let settled = false;
   try {
     const dir = join(ctx.dirs.state, 'boots', String(row.id));

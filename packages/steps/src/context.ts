@@ -28,6 +28,8 @@ export interface StepContext {
   clock: Clock;
   /** Fires when the program ends: steps give their claims back and stop. */
   signal: AbortSignal;
+  /** How long a claim or lease lasts without a sign of life; default claimTtlMs. */
+  claimTtlMs?: number;
   dirs: { home: string; state: string; cache: string };
   /** Builds or fetches a kernel (packages/kernels). */
   buildKernel(spec: KernelSpec, options: BuildOptions): Promise<BuildOutcome>;

@@ -53,7 +53,7 @@ export async function withClaim<T extends ClaimTable>(
   },
   work: (claimed: Claimed<T>) => Promise<void>,
 ): Promise<void> {
-  const ttlMs = claim.ttlMs ?? claimTtlMs;
+  const ttlMs = claim.ttlMs ?? ctx.claimTtlMs ?? claimTtlMs;
   const got = await claimRow(ctx.db, table, id, { from: claim.from, to: claim.to, ttlMs });
   if (!got) return;
   const { row, token } = got;
