@@ -10,13 +10,13 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: 'kernels, build folders and file systems that can be made again',
     load: async () => (await import('./cache.ts')).cacheCommand(),
   },
+  compare: {
+    description: 'judge kernels by their matrices',
+    load: async () => (await import('./compare.ts')).compareCommand(),
+  },
   extract: {
     description: 'print the samples of an MMTests work log',
     load: async () => (await import('./extract.ts')).extractCommand(),
-  },
-  graph: {
-    description: "draw what a benchmark's raw files hold",
-    load: async () => (await import('./graph.ts')).graphCommand(),
   },
   import: {
     description: "read other systems' results into matrix files",
@@ -25,6 +25,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
   jobs: {
     description: 'job files and their testcases',
     load: async () => (await import('./jobs.ts')).jobsCommand(),
+  },
+  ministat: {
+    description: "compare sets of numbers by Student's t",
+    load: async () => (await import('./ministat.ts')).ministatCommand(),
   },
   parse: {
     description: "print a raw output's samples",
@@ -37,10 +41,6 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
   run: {
     description: 'boot a kernel on a host, run a job, print its numbers',
     load: async () => (await import('./run.ts')).runCommand(),
-  },
-  server: {
-    description: 'pages and API alone (kdelta up has them too)',
-    load: async () => (await import('./server.ts')).serverCommand(),
   },
   up: {
     description: 'server, watcher and worker in one go, with a database of their own',

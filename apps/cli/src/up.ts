@@ -64,8 +64,7 @@ function positive(text: string | undefined, otherwise: number): number {
   return Number.isInteger(n) && n > 0 ? n : otherwise;
 }
 
-/** Pages and API, on the configured address. */
-export async function startPages({ ctx }: OpenContext): Promise<{ close(): Promise<void> }> {
+async function startPages({ ctx }: OpenContext): Promise<{ close(): Promise<void> }> {
   const { startServer } = await import('@kdelta/server');
   const app = await startServer({
     config: ctx.config,

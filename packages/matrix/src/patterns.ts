@@ -39,5 +39,6 @@ export const PATTERN_RULES: readonly { match: RegExp; info: Partial<MetricInfo> 
   { match: /^(kbuild|kernbench)\.(elapsed_time|buildtime.*|user_time)$/, info: lowerKpi },
   { match: /^perf-bench-.*\.(ops|ops\/s)$/, info: higherKpi },
   { match: /^lmbench3\..*latency/, info: lowerKpi },
+  { match: /^meminfo\.(MemTotal|SwapTotal)$|(^|\.)(nr_cpus?|microcode)$/, info: { environment: true } },
   { match: /\.within_boot_stddev$/, info: { kpi: false, kind: 'count', better: undefined } },
 ];

@@ -25,6 +25,8 @@ export interface MetricInfo {
   floorPct?: number;
   /** The metric is itself a percentage: compare by absolute difference. */
   percent?: boolean;
+  /** Must not change between kernels on one host (memory size, CPU count, microcode): a change is flagged. */
+  environment?: boolean;
   /** Counter sampled over time: per-boot value is last − first. Otherwise the mean. */
   counter?: boolean;
 }

@@ -1,31 +1,39 @@
 import { benjaminiHochberg, FAMILY_RATE, type Family } from './families.ts';
 import { fisherExact, rateDifferenceInterval } from './fisher.ts';
 import { flagsOf } from './flags.ts';
+import { type Modes, modesOf } from './modes.ts';
 import { type Moments, momentsOf, resolutionOf } from './moments.ts';
 import { type Noise, noiseOf } from './noise.ts';
 import { fitVariancePrior, type VariancePrior } from './prior.ts';
 import { byCanonicalName, joinRows } from './rows.ts';
-import { tCritical, tTwoSided, tUpper } from './student.ts';
+import { tCritical, trigamma, trigammaInverse, tTwoSided, tUpper } from './student.ts';
 import { summarise } from './summary.ts';
 import type { Delta, Flag, JudgeInput, Judgement, MetricRow, Side, Verdict } from './types.ts';
 
 /** Changes whenever the same boots could get another judgement. */
 export const JUDGE_VERSION = '2';
 
-/** What is known of one metric before the families are closed. */
+/** What is known of one metric before the families are closed. All variances, errors and effects are relative. */
 interface Candidate {
   row: MetricRow;
   family: Family;
   base: Moments;
   head: Moments;
+  /** head mean − base mean, in the metric's unit. */
   difference: number;
-  /** |mean| of base, or of all boots where base is 0: what relative numbers refer to. */
+  /** The effect is the log of the ratio of the means; otherwise their difference over `level`. */
+  ratio: boolean;
+  effect: number;
+  /** What relative numbers refer to: the smaller |mean| that is not 0. */
   level: number;
+  /** Pooled variance within the kernels, each around its own mean and relative to it. */
   variance: number;
   df: number;
   history: Noise | null;
+  /** The smallest gap between different values, in the metric's unit; 0 when all boots are equal. */
   resolution: number;
-  /** Shrunken standard error of the difference and its degrees of freedom; 0 where there is no noise at all. */
+  modes: Modes | null;
+  /** Shrunken standard error of the effect and its degrees of freedom; 0 where there is no noise at all. */
   error: number;
   errorDf: number;
   p: number | null;
@@ -35,8 +43,12 @@ interface Candidate {
 /**
  * Judges head against base, metric by metric and as a pair. Pure: the same input gives the same bytes.
  *
- * Per metric (Smyth 2004, eq. 3–5): with s² the pooled variance of the boots (d = n₁ + n₂ − 2) and s₀², d₀ the prior,
- *   s̃² = (d₀·s₀² + d·s²)/(d₀ + d),  t = (x̄₂ − x̄₁)/(s̃·√(1/n₁ + 1/n₂)),  df = d₀ + d.
+ * The effect of a metric is the log of the ratio of its two means, θ = log(x̄₂/x̄₁): what is decided on are the means
+ * that are printed, a change of scale changes nothing, and swapping the kernels mirrors it. Its variance by the delta
+ * method is c²·(1/n₁ + 1/n₂), c² the pooled squared coefficient of variation with d = n₁ + n₂ − 2 degrees of freedom.
+ * (Metrics with values of both signs, a mean of 0, and percentages: the plain difference instead.)
+ * c² is moderated (Smyth 2004, eq. 3–5) by a prior c₀² worth d₀ degrees of freedom:
+ *   c̃² = (d₀·c₀² + d·c²)/(d₀ + d),  t = θ/(c̃·√(1/n₁ + 1/n₂)) with d₀ + d degrees of freedom.
  */
 export function judge(input: JudgeInput): Judgement {
   const candidates = joinRows(input.base, input.head, input.registry).map((row) => candidateOf(row, input));
@@ -44,6 +56,7 @@ export function judge(input: JudgeInput): Judgement {
   shrink(candidates);
   const share = lookShare(input.look ?? 1, input.looksMax ?? 1);
   const deltas = closeFamilies(candidates, input, share);
+  spreadEnvironment(deltas);
   return summarise(deltas, input, JUDGE_VERSION);
 }
 
@@ -54,26 +67,46 @@ export function lookShare(look: number, looksMax: number): number {
   return 1 / looksMax;
 }
 
+/** Where the machine itself changed, no KPI can speak of the commit. */
+function spreadEnvironment(deltas: Delta[]): void {
+  if (!deltas.some((delta) => delta.flags.includes('environment'))) return;
+  for (const delta of deltas) {
+    if (!delta.kpi || delta.flags.includes('environment')) continue;
+    delta.flags.push('environment');
+    delta.verdict = 'inconclusive';
+  }
+}
+
 function candidateOf(row: MetricRow, input: JudgeInput): Candidate {
   const base = momentsOf(row.base);
   const head = momentsOf(row.head);
   const family: Family = row.info.kind === 'function' ? 'function' : row.info.kpi ? 'kpi' : 'other';
-  const total = base.n + head.n;
-  let absolute = 0;
-  for (const value of row.base) if (value !== null) absolute += Math.abs(value);
-  for (const value of row.head) if (value !== null) absolute += Math.abs(value);
+  const both = base.n > 0 && head.n > 0;
+  const oneSign = (base.min >= 0 && head.min >= 0) || (base.max <= 0 && head.max <= 0);
+  const ratio = both && oneSign && base.mean !== 0 && head.mean !== 0 && !row.info.percent;
+  const sizes = [Math.abs(base.mean), Math.abs(head.mean)].filter((size) => size > 0);
+  const level = sizes.length > 0 ? Math.min(...sizes) : Math.max(Math.abs(base.max), Math.abs(head.max), 0);
   const df = Math.max(0, base.n - 1) + Math.max(0, head.n - 1);
+  const difference = both ? head.mean - base.mean : 0;
+  const squares = ratio
+    ? base.squares / base.mean ** 2 + head.squares / head.mean ** 2
+    : level > 0
+      ? (base.squares + head.squares) / level ** 2
+      : 0;
   const candidate: Candidate = {
     row,
     family,
     base,
     head,
-    difference: base.n > 0 && head.n > 0 ? head.mean - base.mean : 0,
-    level: total > 0 ? absolute / total : 0,
-    variance: df > 0 ? (base.squares + head.squares) / df : 0,
+    difference,
+    ratio,
+    effect: ratio ? Math.log(head.mean / base.mean) : level > 0 ? difference / level : 0,
+    level,
+    variance: df > 0 ? squares / df : 0,
     df,
     history: null,
     resolution: 0,
+    modes: family === 'function' ? null : modesOf(row.base, row.head),
     error: 0,
     errorDf: 0,
     p: null,
@@ -109,41 +142,93 @@ function addHistory(candidates: Candidate[], input: JudgeInput): void {
 }
 
 function shrink(candidates: Candidate[]): void {
-  const tested = candidates.filter(
-    (c) => c.family !== 'function' && c.base.n > 0 && c.head.n > 0 && c.resolution > 0 && c.df > 0,
+  const noisy = candidates.filter(
+    (c) => c.family !== 'function' && c.base.n > 0 && c.head.n > 0 && c.resolution > 0 && c.level > 0,
   );
-  for (const c of tested) c.variance = Math.max(c.variance, c.resolution ** 2 / 12);
-  const withHistory = tested.filter((c) => c.history);
-  const without = tested.filter((c) => !c.history);
-  const prior = fitVariancePrior(
+  const measured = noisy.filter((c) => c.df > 0);
+  for (const c of measured) c.variance = Math.max(c.variance, resolutionVariance(c));
+  const withHistory = measured.filter((c) => c.history);
+  const without = measured.filter((c) => !c.history);
+  const historyFit = fitVariancePrior(
     withHistory.map((c) => c.variance / historyVariance(c)),
     withHistory.map((c) => c.df),
     1e3,
   );
-  const crossPrior = fitVariancePrior(
-    without.map((c) => c.variance / c.level ** 2),
+  const crossFit = fitVariancePrior(
+    without.map((c) => c.variance),
     without.map((c) => c.df),
     1e3,
   );
-  for (const c of candidates) {
-    if (c.family === 'function' || c.base.n === 0 || c.head.n === 0 || c.resolution === 0) continue;
-    const [s0, d0] = c.history ? historyPrior(c, prior) : [crossPrior.scale * c.level ** 2, crossPrior.df];
-    const df = c.df + d0;
+  const flips = flipShare(measured);
+  for (const c of noisy) {
+    const prior = c.history ? historyPrior(c, historyFit) : crossFit;
+    const df = c.df + prior.df;
     if (df <= 0) continue;
-    const variance = (c.df * c.variance + d0 * s0) / df;
+    const variance = (c.df * c.variance + prior.df * prior.scale) / df;
     c.error = Math.sqrt(variance * (1 / c.base.n + 1 / c.head.n));
     c.errorDf = df;
-    c.p = c.difference === 0 ? 1 : tTwoSided(c.difference / c.error, df);
+    c.p = c.effect === 0 ? 1 : tTwoSided(c.effect / c.error, df);
+    if (!c.modes?.separated) continue;
+    if (c.modes.explains) c.p = Math.max(c.p, c.modes.p);
+    else if (!c.modes.mixed && !c.history) c.p = Math.max(c.p, flips * c.modes.p);
   }
 }
 
-function historyVariance(c: Candidate): number {
-  return Math.max(c.history!.relVariance * c.level ** 2, c.resolution ** 2 / 12);
+/**
+ * The share of the metrics whose boots fall into modes within one kernel; 0 where it is no more than chance makes it.
+ * A metric without history whose kernels lie in one mode each may be one of these: its p is at least this share of
+ * the chance that its boots fell so (Fisher's p).
+ */
+function flipShare(measured: Candidate[]): number {
+  const steadiness = fitSteadiness(measured);
+  if (steadiness < STEADY) return 1;
+  const judged = measured.filter((c) => c.modes?.telling);
+  const mixed = judged.filter((c) => c.modes!.separated && c.modes!.mixed).length;
+  const share = judged.length > 0 ? mixed / judged.length : 0;
+  return share > CHANCE_MODES ? share : 0;
 }
 
-function historyPrior(c: Candidate, prior: VariancePrior): [number, number] {
-  const df = prior.df > 0 ? Math.min(prior.df, c.history!.df) : c.history!.df;
-  return [historyVariance(c) * prior.scale, df];
+/** Below this many degrees of freedom (see fitSteadiness) variances do not scatter, they flip. */
+const STEADY = 0.8;
+/** Up to this share of metrics show modes by chance and coarse resolution. */
+const CHANCE_MODES = 0.25;
+
+/**
+ * How steady the variance of one metric is from kernel to kernel, as degrees of freedom ν: between two kernels
+ * s₁²/s₂² ~ F(n₁ − 1, n₂ − 1) when it is one variance; where it scatters more over the metrics, each kernel's own
+ * variance is taken as σ²·ν/χ²(ν), so that var log(s₁²/s₂²) = ψ′(½(n₁ − 1)) + ψ′(½(n₂ − 1)) + 2ψ′(ν/2).
+ */
+function fitSteadiness(measured: Candidate[]): number {
+  let n = 0;
+  let sum = 0;
+  let squares = 0;
+  let expected = 0;
+  for (const c of measured) {
+    if (c.base.squares === 0 || c.head.squares === 0) continue;
+    const log = Math.log(c.base.squares / (c.base.n - 1) / (c.head.squares / (c.head.n - 1)));
+    n++;
+    sum += log;
+    squares += log * log;
+    expected += trigamma((c.base.n - 1) / 2) + trigamma((c.head.n - 1) / 2);
+  }
+  if (n < 10) return Number.POSITIVE_INFINITY;
+  const excess = (squares - (sum * sum) / n) / (n - 1) - expected / n;
+  return excess > 0 ? 2 * trigammaInverse(excess / 2) : Number.POSITIVE_INFINITY;
+}
+
+/** Relative variance of rounding to the metric's resolution: no noise is known to be smaller. */
+function resolutionVariance(c: Candidate): number {
+  const product = Math.abs(c.base.mean * c.head.mean);
+  return c.resolution ** 2 / (12 * (product > 0 ? product : c.level ** 2));
+}
+
+function historyVariance(c: Candidate): number {
+  return Math.max(c.history!.relVariance, resolutionVariance(c));
+}
+
+function historyPrior(c: Candidate, fit: VariancePrior): VariancePrior {
+  const df = fit.df > 0 ? Math.min(fit.df, c.history!.df) : c.history!.df;
+  return { scale: historyVariance(c) * fit.scale, df };
 }
 
 function closeFamilies(candidates: Candidate[], input: JudgeInput, share: number): Delta[] {
@@ -224,16 +309,12 @@ function metricDelta(c: Candidate, q: number | null, rate: number, level: number
     q,
     detectablePct: null,
     verdict: 'inconclusive',
-    flags: flagsOf(c.row, c, input),
+    flags: flagsOf(c.row, c, rate, orderOf(input)),
     weight: 0,
   };
   if (c.base.n === 0 || c.head.n === 0) return delta;
-  const floor = floorOf(c, input);
-  const want = wantOf(c, input);
-  const unit = delta.percent ? 1 : Math.abs(c.base.mean) / 100;
   delta.changeAbs = c.difference;
-  const toPct = Math.abs(c.base.mean) > 0 ? 100 / Math.abs(c.base.mean) : null;
-  if (toPct !== null) delta.changePct = c.difference * toPct;
+  if (c.base.mean !== 0) delta.changePct = (100 * c.difference) / Math.abs(c.base.mean);
   else if (c.difference === 0) delta.changePct = 0;
   if (c.p === null) {
     // All boots of both kernels are identical, or there is nothing to measure noise by.
@@ -244,28 +325,42 @@ function metricDelta(c: Candidate, q: number | null, rate: number, level: number
     return delta;
   }
   const half = tCritical(0.05, c.errorDf) * c.error;
-  const critical = tCritical(level, c.errorDf) * c.error;
-  const reportable = Math.max(critical, floor * unit);
-  if (toPct !== null) {
-    delta.ci95Pct = [(c.difference - half) * toPct, (c.difference + half) * toPct];
-    delta.detectablePct = (reportable + tUpper(0.2, c.errorDf) * c.error) * toPct;
+  const floor = effectOf(floorOf(c, input), c);
+  const reportable = Math.max(tCritical(level, c.errorDf) * c.error, floor);
+  if (c.base.mean !== 0) delta.ci95Pct = [pctOf(c.effect - half, c), pctOf(c.effect + half, c)];
+  if (c.base.mean !== 0 && c.head.mean !== 0) {
+    delta.detectablePct = pctOf(reportable + tUpper(0.2, c.errorDf) * c.error, c);
   }
-  delta.weight = reportable > 0 ? Math.abs(c.difference) / reportable : 0;
-  if (c.base.n + c.head.n < 3 && !c.history) delta.flags.push('few-boots');
-  const vetoed = delta.flags.some((flag) => VETO.has(flag));
-  const large = toPct === null || Math.abs(c.difference) >= floor * unit * (1 - 1e-12);
-  if (vetoed) return delta;
-  if (q !== null && q <= rate && large) {
+  delta.weight = Math.abs(c.effect) / reportable;
+  if (delta.flags.some((flag) => VETO.has(flag))) return delta;
+  if (q !== null && q <= rate && Math.abs(c.effect) >= floor * (1 - 1e-12)) {
     delta.verdict = directed(c.difference, c.row.info.better);
-    return delta;
+  } else if (Math.abs(c.effect) + half <= effectOf(wantOf(c, input), c)) {
+    delta.verdict = 'same';
   }
-  const bound = delta.percent ? want : toPct === null ? 0 : want / toPct;
-  if (Math.abs(c.difference) + half <= bound) delta.verdict = 'same';
   return delta;
 }
 
+/** A change in percent (points, for a metric that is a percentage) as an effect. */
+function effectOf(change: number, c: Candidate): number {
+  if (c.ratio) return Math.log1p(change / 100);
+  return c.row.info.percent ? change / c.level : change / 100;
+}
+
+/** An effect as percent of the base mean. */
+function pctOf(effect: number, c: Candidate): number {
+  if (c.ratio) return 100 * Math.expm1(effect);
+  return (100 * effect * c.level) / Math.abs(c.base.mean);
+}
+
+/** Without a word about time, all of base ran before all of head, in the order of the columns. */
+function orderOf(input: JudgeInput): { base: number[]; head: number[] } {
+  const n = input.base.boots.length;
+  return input.order ?? { base: input.base.boots.map((_, i) => i), head: input.head.boots.map((_, i) => n + i) };
+}
+
 /** Flags under which a difference says nothing about the commit. */
-const VETO: ReadonlySet<Flag> = new Set<Flag>(['bimodal', 'unstable', 'drift', 'environment', 'few-boots']);
+const VETO: ReadonlySet<Flag> = new Set<Flag>(['bimodal', 'unstable', 'drift', 'environment']);
 
 function floorOf(c: Candidate, input: JudgeInput): number {
   const floor = c.row.info.floorPct ?? (input.deterministic ? 0.2 : c.row.info.kpi ? 1 : 5);

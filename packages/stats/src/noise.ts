@@ -31,7 +31,7 @@ export function noiseOf(kernels: readonly (readonly (number | null)[])[]): Noise
       continue;
     }
     const level = Math.max(Math.abs(m.min), Math.abs(m.max));
-    if (level > 0) squares += (weight * m.squares) / (m.mean !== 0 ? meanAbs(kernels[k]!) ** 2 : level ** 2);
+    if (level > 0) squares += (weight * m.squares) / (m.mean !== 0 ? m.mean ** 2 : level ** 2);
     df += weight * (m.n - 1);
   }
   const steps = singles
@@ -49,15 +49,4 @@ export function noiseOf(kernels: readonly (readonly (number | null)[])[]): Noise
     df += (weight * 2) / 3;
   }
   return { relVariance: df > 0 ? squares / Math.max(df, 1e-9) : 0, df };
-}
-
-function meanAbs(values: readonly (number | null)[]): number {
-  let sum = 0;
-  let n = 0;
-  for (const value of values) {
-    if (value === null) continue;
-    sum += Math.abs(value);
-    n++;
-  }
-  return n > 0 ? sum / n : 0;
 }

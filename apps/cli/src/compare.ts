@@ -1,0 +1,279 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { buildRegistry, type Matrix, MatrixError, matrixFromObject, parseMatrix, type Registry } from '@kdelta/matrix';
+import { type Delta, type Judgement, judge } from '@kdelta/stats';
+import { Command } from 'commander';
+
+interface Options {
+  history?: string[];
+  all?: boolean;
+  kpi?: boolean;
+  explain?: boolean;
+  json?: boolean;
+  csv?: boolean;
+  jsonl?: boolean;
+  deterministic?: boolean;
+  want?: string;
+  testcase?: string;
+}
+
+/**
+ * `kdelta compare BASE HEAD [MORE…]`: judges matrices against the first one and prints the table.
+ * Exit status: 0 done, 1 a KPI regressed, 2 bad input (one line on stderr says what and where), 3 could not be done.
+ */
+export function compareCommand(): Command {
+  return new Command('compare')
+    .description('judge kernels by their matrices')
+    .argument('[base]', 'matrix file (JSON, CSV, gzipped), a saved name, or tree:commit with --testcase')
+    .argument('[heads...]', 'one or more to compare with it')
+    .option('--history <file...>', 'boots of other kernels at the same testcase, oldest first: tell the noise')
+    .option('--all', 'all metrics, also the unchanged')
+    .option('--kpi', 'KPIs only')
+    .option('--explain', 'interval, p, q, smallest detectable change, flags and the boots one by one')
+    .option('--json', 'print the judgements as JSON')
+    .option('--csv', 'print one line per metric as CSV')
+    .option('--jsonl', 'read comparisons from stdin, one JSON object per line, and print one result per line')
+    .option('--deterministic', 'the host counts instructions: floor 0.2 %, want 0.5 %')
+    .option('--want <percent>', 'no change means: the 95 % interval of a KPI lies within ± this')
+    .option('--testcase <name>', 'for tree:commit arguments')
+    .action(async (base: string | undefined, heads: string[], options: Options) => {
+      process.exitCode = await run(base, heads, options);
+    });
+}
+
+class UsageError extends Error {}
+
+async function run(base: string | undefined, heads: string[], options: Options): Promise<number> {
+  try {
+    if (options.jsonl) return await compareLines();
+    if (base === undefined || heads.length === 0) {
+      throw new UsageError('compare needs a base and a head: kdelta compare BASE HEAD [MORE…]');
+    }
+    return await compareFiles([base, ...heads], options);
+  } catch (error) {
+    const bad = error instanceof MatrixError || error instanceof UsageError;
+    process.stderr.write(`kdelta: ${(error as Error).message}\n`);
+    if (bad) return 2;
+    return (error as { exitStatus?: number }).exitStatus ?? 3;
+  }
+}
+
+async function compareFiles(names: string[], options: Options): Promise<number> {
+  const matrices: Matrix[] = [];
+  for (const name of names) matrices.push(await resolveMatrixArgument(name, options.testcase));
+  const history: Matrix[] = [];
+  for (const name of options.history ?? []) history.push(await resolveMatrixArgument(name, options.testcase));
+  const registry = await readRegistry(matrices);
+  const wantPct = options.want === undefined ? undefined : Number(options.want);
+  if (wantPct !== undefined && !(wantPct > 0))
+    throw new UsageError(`--want ${options.want}: expected a percentage > 0`);
+  const [base, ...heads] = matrices as [Matrix, ...Matrix[]];
+  const judgements = heads.map((head, i) => {
+    requireCommon(base, head, names[0]!, names[i + 1]!, registry);
+    return judge({ base, head, history, registry, deterministic: options.deterministic, wantPct });
+  });
+  const output = options.json
+    ? `${JSON.stringify(heads.length === 1 ? judgementJson(judgements[0]!) : judgements.map(judgementJson))}\n`
+    : options.csv
+      ? csvOf(judgements, names.slice(1))
+      : await tableOf(names, matrices, judgements, options);
+  process.stdout.write(output);
+  const regressed = judgements.some((judgement) => judgement.deltas.some((d) => d.kpi && d.verdict === 'regression'));
+  return regressed ? 1 : 0;
+}
+
+/**
+ * A matrix by what a person typed: a file; otherwise a saved name or `tree:commit` (with `--testcase`), which need the
+ * database. The database part is loaded only then: plain files must not pay for it.
+ */
+export async function resolveMatrixArgument(argument: string, testcase?: string): Promise<Matrix> {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(argument);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EISDIR') throw new UsageError(`${argument}: is a folder; expected a matrix file`);
+    if (code !== 'ENOENT') throw new UsageError(`${argument}: cannot be read: ${(error as Error).message}`);
+    return resolveStoredMatrix(argument, testcase);
+  }
+  return parseMatrix(bytes, argument);
+}
+
+/** Saved names and `tree:commit` come from the store; until they do, the message says what can be given. */
+async function resolveStoredMatrix(argument: string, testcase?: string): Promise<Matrix> {
+  if (/^[^/:\s]+:[^/:\s]+$/.test(argument) && testcase === undefined) {
+    throw new UsageError(`${argument}: no such file; to take it as tree:commit, name the testcase with --testcase`);
+  }
+  throw new UsageError(`${argument}: no such file, and no boots are saved under that name`);
+}
+
+function requireCommon(base: Matrix, head: Matrix, baseName: string, headName: string, registry: Registry): void {
+  const names = new Set([...base.metrics.keys()].map((name) => registry.canonical(name)));
+  for (const name of head.metrics.keys()) if (names.has(registry.canonical(name))) return;
+  throw new UsageError(`${baseName} and ${headName} have no metric in common; are they of the same testcase?`);
+}
+
+async function tableOf(
+  names: string[],
+  matrices: Matrix[],
+  judgements: Judgement[],
+  options: Options,
+): Promise<string> {
+  const { renderExplain, renderTable } = await import('@kdelta/report/table');
+  const columns = matrices.map((matrix, i) => ({ heading: headingOf(names[i]!), matrix }));
+  const deltas = judgements.map((judgement) => judgement.deltas);
+  const rows = options.all ? 'all' : options.kpi ? 'kpi' : 'changed';
+  const table = options.explain ? renderExplain({ columns, deltas, rows }) : renderTable({ columns, deltas, rows });
+  const lines = judgements.map((j, i) => (judgements.length > 1 ? `${headingOf(names[i + 1]!)}: ${j.line}` : j.line));
+  return `${lines.join('\n')}\n\n${table}`;
+}
+
+function headingOf(name: string): string {
+  return name
+    .replace(/^.*\//, '')
+    .replace(/\.gz$/, '')
+    .replace(/\.(matrix\.)?(json|csv)$/, '');
+}
+
+/** One result line per input line; a line that is wrong gets a result with `error`, and exit status 2 at the end. */
+async function compareLines(): Promise<number> {
+  let status = 0;
+  let number = 0;
+  let pending = '';
+  const registries = new Map<string, Registry>();
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number++;
+    if (line.trim() === '') continue;
+    const result = await compareLine(line, number, registries);
+    if ('error' in result) {
+      status = 2;
+      process.stderr.write(`kdelta: ${result.error}\n`);
+    }
+    pending += `${JSON.stringify(result)}\n`;
+    if (pending.length > 1 << 20) {
+      if (!process.stdout.write(pending)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+      pending = '';
+    }
+  }
+  process.stdout.write(pending);
+  return status;
+}
+
+async function compareLine(line: string, number: number, registries: Map<string, Registry>) {
+  let id: unknown = null;
+  try {
+    const input = JSON.parse(line) as Record<string, unknown>;
+    if (input === null || typeof input !== 'object' || Array.isArray(input)) throw new UsageError('expected an object');
+    id = input.id ?? null;
+    const base = matrixFromObject(input.base, 'base');
+    const head = matrixFromObject(input.head, 'head');
+    const past = input.history === undefined || input.history === null ? [] : input.history;
+    const history = (Array.isArray(past) ? past : [past]).map((matrix, i) => matrixFromObject(matrix, `history[${i}]`));
+    const registry = await registryOf([base, head], registries);
+    requireCommon(base, head, 'base', 'head', registry);
+    return {
+      id,
+      ...judgementJson(judge({ base, head, history, registry, deterministic: input.deterministic === true })),
+    };
+  } catch (error) {
+    return { id, error: `line ${number}: ${(error as Error).message}` };
+  }
+}
+
+/** Comparisons of the same programs share a registry, and with it what it has looked up. */
+async function registryOf(matrices: Matrix[], known: Map<string, Registry>): Promise<Registry> {
+  const programs = new Set<string>();
+  for (const matrix of matrices) {
+    for (const metric of matrix.metrics.keys()) programs.add(metric.slice(0, metric.indexOf('.')));
+  }
+  const key = [...programs].sort().join(' ');
+  const registry = known.get(key) ?? (await readRegistry(matrices));
+  known.set(key, registry);
+  return registry;
+}
+
+/** A judgement in the words of the command's JSON. */
+export function judgementJson(judgement: Judgement) {
+  return {
+    verdict: judgement.verdict,
+    line: judgement.line,
+    want_more: judgement.wantMore,
+    judge_version: judgement.judgeVersion,
+    deltas: judgement.deltas.map((delta) => ({
+      metric: delta.metric,
+      base: { n: delta.base.n, mean: delta.base.mean, stddev: delta.base.stddev },
+      head: { n: delta.head.n, mean: delta.head.mean, stddev: delta.head.stddev },
+      change_pct: delta.changePct,
+      ci95_pct: delta.ci95Pct,
+      p: delta.p,
+      q: delta.q,
+      detectable_pct: delta.detectablePct,
+      verdict: delta.verdict,
+      kpi: delta.kpi,
+      flags: delta.flags,
+    })),
+  };
+}
+
+function csvOf(judgements: Judgement[], heads: string[]): string {
+  const header =
+    'head,metric,kpi,verdict,base_n,base_mean,base_stddev,head_n,head_mean,head_stddev,change_pct,ci95_low_pct,ci95_high_pct,p,q,detectable_pct,flags';
+  const lines = judgements.flatMap((judgement, i) =>
+    judgement.deltas.map((delta: Delta) =>
+      [
+        quote(heads[i]!),
+        quote(delta.metric),
+        delta.kpi,
+        delta.verdict,
+        delta.base.n,
+        delta.base.mean,
+        delta.base.stddev,
+        delta.head.n,
+        delta.head.mean,
+        delta.head.stddev,
+        delta.changePct,
+        delta.ci95Pct?.[0],
+        delta.ci95Pct?.[1],
+        delta.p,
+        delta.q,
+        delta.detectablePct,
+        delta.flags.join(' '),
+      ]
+        .map((cell) => cell ?? '')
+        .join(','),
+    ),
+  );
+  return `${[header, ...lines].join('\n')}\n`;
+}
+
+function quote(cell: string): string {
+  return /[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+/**
+ * The facts of the programs whose names the metrics begin with, over the pattern rules. Only those folders are read:
+ * most matrices name few programs, and reading all would cost more than the comparison.
+ */
+async function readRegistry(matrices: Matrix[]): Promise<Registry> {
+  const names = new Set<string>();
+  for (const matrix of matrices) {
+    for (const metric of matrix.metrics.keys()) {
+      const name = metric.slice(0, metric.indexOf('.'));
+      if (/^[\w-]+$/.test(name)) names.add(name);
+    }
+  }
+  const { existsSync } = await import('node:fs');
+  const { homeDir } = await import('@kdelta/home/folders');
+  const roots = [
+    ...(process.env.KDELTA_PROGRAMS ?? '').split(':').filter((dir) => dir !== ''),
+    `${homeDir()}/programs`,
+  ];
+  const folders = [...names].map((name) =>
+    roots.map((root) => `${root}/${name}`).find((dir) => existsSync(`${dir}/meta.yaml`)),
+  );
+  const found = folders.filter((dir) => dir !== undefined);
+  if (found.length === 0) return buildRegistry();
+  const { readMeta } = await import('@kdelta/programs/meta');
+  const metas = await Promise.all(found.map((dir) => readMeta(dir)));
+  return buildRegistry(metas.filter((meta) => meta !== null && meta !== undefined));
+}
