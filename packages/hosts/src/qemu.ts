@@ -29,6 +29,7 @@ export interface HostContext {
 const QEMU = 'qemu-system-x86_64';
 /** A guest that uses this much CPU per virtual CPU without a word on its console hangs; so does one silent and idle for as long. */
 const HANG_SECONDS = 25;
+/** From init's mark to a login; the guest must also have used CPU for a third of it, or none, to be called hanging. */
 const LOGIN_MS = 60_000;
 const BOOT_MS = 600_000;
 const KVM_PROBE_MS = 30_000;
@@ -238,6 +239,7 @@ async function login(guest: Guest, signal: AbortSignal): Promise<Shell> {
   const { state, rootfs } = guest;
   if (state.port === 0) state.port = await forwardedPort(guest);
   const until = Date.now() + LOGIN_MS;
+  const cpuThen = await cpuSeconds(state.process.pid);
   for (;;) {
     signal.throwIfAborted();
     try {
@@ -255,7 +257,8 @@ async function login(guest: Guest, signal: AbortSignal): Promise<Shell> {
       if (!(await isAlive(state.process))) throw await ended(guest);
       if (error instanceof ShellError && error.code === 'KD_SSH_KEY')
         throw new BootError('KD_HOST_KEY', 'infra', error.message);
-      if (Date.now() > until) {
+      const cpu = (await cpuSeconds(state.process.pid)) - cpuThen;
+      if (Date.now() > until && (cpu > LOGIN_MS / 3000 || cpu < 1 || Date.now() > until + BOOT_MS)) {
         const message = error instanceof Error ? error.message : String(error);
         throw await failure(
           guest,

@@ -56,13 +56,23 @@ async function stageModules(shell: Shell, kernel: KernelArtifact, signal: AbortS
   if ((await shell.exec(`[ -f ${mark} ]`, { timeoutMs: 30_000 })).status === 0) return;
   const folder = await mkdtemp(join(tmpdir(), 'kdelta-modules-'));
   try {
-    const archive = join(folder, 'modules.tar');
+    const archive = join(folder, 'modules.tar.gz');
     await runTool(
       'tar',
-      ['-C', join(kernel.modules, 'lib/modules'), '--exclude=build', '--exclude=source', '-cf', archive, release],
+      [
+        '-C',
+        join(kernel.modules, 'lib/modules'),
+        '--exclude=build',
+        '--exclude=source',
+        '-I',
+        'gzip -1',
+        '-cf',
+        archive,
+        release,
+      ],
       { signal },
     );
-    const unpack = `mkdir -p /lib/modules && rm -rf /lib/modules/${release} && tar -C /lib/modules -xf - && depmod ${release} && : >${mark} && sync`;
+    const unpack = `mkdir -p /lib/modules && rm -rf /lib/modules/${release} && gzip -dc | tar -C /lib/modules -xf - && depmod ${release} && : >${mark} && sync`;
     await must(shell, unpack, 'take the modules', createReadStream(archive));
   } finally {
     await rm(folder, { recursive: true, force: true });
