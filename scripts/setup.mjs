@@ -25,6 +25,7 @@ const wanted = [
   { deb: 'libssl-dev', program: 'libssl (headers)' },
   { deb: 'kmod', program: 'kmod' },
   { deb: 'cpio', program: 'cpio' },
+  { deb: 'lz4', program: 'lz4' },
   { deb: 'zstd', program: 'zstd' },
   { deb: 'xz-utils', program: 'xz' },
   { deb: 'e2fsprogs', program: 'mke2fs' },
