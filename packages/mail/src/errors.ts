@@ -7,6 +7,8 @@ export type MailErrorCode =
   | 'KD_MAIL_NOT_ALLOWED';
 
 export class MailError extends Error {
+  /** The command's exit status: the request was wrong. */
+  readonly exitStatus = 2;
   constructor(
     readonly code: MailErrorCode,
     message: string,

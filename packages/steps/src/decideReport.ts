@@ -1,9 +1,15 @@
+import { MailError } from '@kdelta/mail';
 import { insertEvent, outbox, report } from '@kdelta/store';
 import { eq, sql } from 'drizzle-orm';
 import type { Next, StepContext } from './context.ts';
 import { queueMail } from './outboxMail.ts';
 
-export type DecideErrorCode = 'KD_REPORT_UNKNOWN' | 'KD_REPORT_STATE' | 'KD_REPORT_NOBODY' | 'KD_REPORT_NO_SERVER';
+export type DecideErrorCode =
+  | 'KD_REPORT_UNKNOWN'
+  | 'KD_REPORT_STATE'
+  | 'KD_REPORT_NOBODY'
+  | 'KD_REPORT_NO_SERVER'
+  | 'KD_REPORT_NOT_ALLOWED';
 
 export class DecideError extends Error {
   /** The command's exit status: the request was wrong. */
@@ -22,7 +28,7 @@ export type DecideContext = Pick<StepContext, 'store' | 'db' | 'artifacts' | 'co
 
 /**
  * A person's yes to a draft: it is sent, to those whom the tree's rules allow. Throws KD_REPORT_UNKNOWN, KD_REPORT_STATE
- * (not a draft), KD_REPORT_NOBODY (no address is left), KD_REPORT_NO_SERVER.
+ * (not a draft), KD_REPORT_NOBODY (no address is left), KD_REPORT_NOT_ALLOWED (one is outside the rules), KD_REPORT_NO_SERVER.
  */
 export async function approveReport(ctx: DecideContext, id: number, by: string): Promise<void> {
   if (!ctx.config.mail) {
@@ -38,7 +44,9 @@ export async function approveReport(ctx: DecideContext, id: number, by: string):
     }
     // A mail that was refused is composed anew; one that was taken stays what it is.
     await tx.delete(outbox).where(sql`${outbox.reportId} = ${id} and ${outbox.state} = 'refused'`);
-    const rows = await queueMail(tx, ctx, row, by);
+    const rows = await queueMail(tx, ctx, row, by).catch((error: unknown) => {
+      throw error instanceof MailError ? new DecideError('KD_REPORT_NOT_ALLOWED', error.message) : error;
+    });
     if (!rows.length) {
       throw new DecideError('KD_REPORT_NOBODY', `report ${id} has no address that mail.allow of its tree lets through`);
     }

@@ -1,6 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import type { TreeConfig } from '@kdelta/jobs';
-import { type Attachment, composeMail, type Mailbox, planRecipients } from '@kdelta/mail';
+import {
+  type Attachment,
+  composeMail,
+  isAllowed,
+  type Mailbox,
+  MailError,
+  parseRecipient,
+  planRecipients,
+} from '@kdelta/mail';
 import { writeMatrixJson } from '@kdelta/matrix';
 import { mailSignature } from '@kdelta/report';
 import {
@@ -27,6 +35,7 @@ type ReportRow = typeof report.$inferSelect;
 /**
  * Composes the bytes of an approved report and puts them in the outbox: one mail with attachments for people, one with
  * links for lists (one for all where the tree says so or has no lists). To be called in the transaction that approves.
+ * Throws KD_MAIL_NOT_ALLOWED for an address that the tree's rules don't let through.
  */
 export async function queueMail(tx: Db, ctx: MailContext, row: ReportRow, approvedBy: string | null): Promise<Next[]> {
   const mail = ctx.config.mail;
@@ -34,15 +43,27 @@ export async function queueMail(tx: Db, ctx: MailContext, row: ReportRow, approv
   const [treeRow] = await tx.select().from(tree).where(eq(tree.id, row.treeId));
   const [culprit] = await tx.select().from(commit).where(eq(commit.sha, row.culpritSha));
   const rules = (treeRow!.config as TreeConfig).mail;
-  const people = planRecipients(culprit!, rules);
-  const everyone = [...people.to, ...people.cc];
-  const lists = rules.attachToLists ? [] : everyone.filter((m) => people.lists.includes(m.address.toLowerCase()));
+  const planned = planRecipients(culprit!, rules);
+  // The draft's own addresses count (a person may have changed them); names come from the commit.
+  const names = new Map([...planned.to, ...planned.cc].map((m) => [m.address.toLowerCase(), m.name]));
+  const mailbox = (text: string): Mailbox => {
+    const parsed = parseRecipient(text);
+    if (parsed.kind === 'dropped') throw new MailError('KD_MAIL_NOT_ALLOWED', `${text} is ${parsed.why}`);
+    return { address: parsed.address, name: names.get(parsed.address.toLowerCase()) ?? parsed.name };
+  };
+  const to = row.to.map(mailbox);
+  const cc = row.cc.map(mailbox);
+  const everyone = [...to, ...cc];
+  const outside = everyone.filter((m) => !isAllowed(m.address, rules.allow)).map((m) => m.address);
+  if (outside.length)
+    throw new MailError('KD_MAIL_NOT_ALLOWED', `${outside.join(', ')} is outside mail.allow of the tree`);
+  const lists = rules.attachToLists ? [] : everyone.filter((m) => planned.lists.includes(m.address.toLowerCase()));
   const persons = everyone.filter((m) => !lists.includes(m));
 
   const parts = {
     from: mail.from,
-    to: people.to,
-    cc: people.cc,
+    to,
+    cc,
     subject: row.subject,
     messageId: row.messageId,
     date: ctx.clock.now(),

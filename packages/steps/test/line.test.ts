@@ -211,6 +211,19 @@ test('an approved draft is sent and says who approved it; a rejected one is not 
   expect(received[0]!.raw.toString()).toContain('Read and approved by mae before it was sent.');
 });
 
+test('a draft goes to the addresses that a person gave it, if the tree allows them', async () => {
+  const lab = await openLab(ctx, range(), { allow: ['*@example.org'] });
+  await lab.plan(6, 7);
+  await lab.settle();
+  const [draft] = await ctx.db.select().from(report);
+  await ctx.db.update(report).set({ to: ['v@example.net'] });
+  await expect(approveReport(ctx, draft!.id, 'mae')).rejects.toThrow('KD_REPORT_NOT_ALLOWED');
+  await ctx.db.update(report).set({ to: ['The Maintainer <maintainer@example.org>'] });
+  await approveReport(ctx, draft!.id, 'mae');
+  await lab.settle();
+  expect(received.map((m) => m.to)).toEqual([['maintainer@example.org']]);
+});
+
 test('a mail found in sending by another is unknown and never sent again', async () => {
   const lab = await openLab(ctx, range(), { allow: ['*@example.org'] });
   await lab.plan(6, 7);
