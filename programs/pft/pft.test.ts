@@ -1,0 +1,109 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const dir = mkdtempSync(join(tmpdir(), 'kdelta-pft-'));
+const pft = join(dir, 'pft');
+const run = (...args: string[]) => execFileSync(pft, args, { encoding: 'utf8' });
+
+// The original's printf: " %3ld %4ld %3ld %8.2fs %8.2fs %8.2fs  %10.3f %10.3f\n"
+const line =
+  /^ ([ \d]{3}) ([ \d]{4}) ([ \d]{3}) ([ \d.]{8,})s ([ \d.]{8,})s ([ \d.]{8,})s {2}([ \d]*\.\d{3}) ([ \d]*\.\d{3})\n$/;
+
+beforeAll(() => {
+  const args = ['-O2', '-Wall', '-Werror', '-static', '-pthread', join(import.meta.dirname, 'pft.c'), '-o', pft];
+  execFileSync('cc', args);
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+
+/** Bucket counts of each histogram in an output. */
+function histograms(output: string): number[][] {
+  const found: number[][] = [];
+  for (const text of output.split('\n')) {
+    if (text === '# pgfault latency histogram (ns):') found.push([]);
+    const count = /^# < (?:\d+|inf) +(\d+)$/.exec(text)?.[1];
+    if (count) found.at(-1)!.push(Number(count));
+  }
+  return found;
+}
+
+describe('pft', () => {
+  it.each([['-t'], ['-n']])('prints the original’s line and no other for one worker (%s)', (workers) => {
+    const match = line.exec(run('-m', '8M', workers, '1'));
+    expect(match).not.toBeNull();
+    expect(match!.slice(1, 4).map(Number)).toEqual([0, 1, 1]);
+  });
+
+  it('with -T prints the tag and the header of the original before it', () => {
+    const [tag, header, row] = run('-m', '1M', '-T', 'a').split(/(?<=\n)/);
+    expect(tag).toBe('TAG pft:anon-sys-default:a\n');
+    expect(header).toBe('  Gb  Thr CLine   User     System     Wall    flt/cpu/s fault/wsec\n');
+    expect(row).toMatch(line);
+  });
+
+  it('names shared memory, policy and locking in the tag', () => {
+    expect(run('-m', '1M', '-S', '-T')).toMatch(/^TAG pft:shmem-sys-default\n/);
+    expect(run('-m', '1M', '-p', '-l', '-T', 'x')).toMatch(/^TAG pft:anon-vma-policy-mlocked:x\n/);
+  });
+
+  it('faults each page once, as the kernel counts', () => {
+    const counted = /^# minor faults (\d+), pages (\d+), huge pages off$/m.exec(run('-v', '-m', '64M'))!;
+    const [faults, pages] = counted.slice(1).map(Number) as [number, number];
+    expect(pages).toBe(16384);
+    expect(Math.abs(faults - pages) / pages).toBeLessThan(0.005);
+  });
+
+  it('counts each touch in one bucket of the histogram', () => {
+    const [counts] = histograms(run('-m', '16M', '-t', '1', '--hist'));
+    expect(counts).toHaveLength(8);
+    expect(counts!.reduce((sum, count) => sum + count, 0)).toBe(4096);
+    expect(histograms(run('-m', '1M', '--hist=1000,2000'))[0]).toHaveLength(3);
+  });
+
+  it('prints the histogram at SIGUSR1 and clears it at SIGUSR2 while it runs', async () => {
+    const child = spawn(pft, ['-m', '256M', '-s', '2', '-P', '--hist'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    const printed = async (times: number) => {
+      while (output.split('< inf').length <= times) await once(child.stdout, 'data');
+    };
+    // Before the workers start nothing is counted.
+    await setTimeout(500);
+    child.kill('SIGUSR1');
+    await printed(1);
+    child.kill('SIGUSR2');
+    await printed(2);
+    child.kill('SIGKILL');
+    const [before, after] = histograms(output);
+    expect(before!.every((count) => count === 0)).toBe(true);
+    expect(after!.reduce((sum, count) => sum + count, 0)).toBe(65536);
+  });
+
+  it.each([
+    [['--hist=5,5'], 'bounds must ascend'],
+    [[`--hist=${Array.from({ length: 33 }, (_, i) => i + 1).join(',')}`], 'at most 32 bounds'],
+    [['-m', '12Q'], 'isn’t a size'.replace('’', "'")],
+    [['-m', '0'], "isn't a size"],
+    [['-t', '0'], "isn't a number"],
+    [['-L'], 'give -S too'],
+    [['a', 'b'], 'more than one tag'],
+  ])('refuses %j before it runs', async (args, message) => {
+    const failure = await promisify(execFile)(pft, args).catch((error) => error);
+    expect(failure.code).toBe(1);
+    expect(failure.stderr).toContain(message);
+    expect(failure.stdout).toBe('');
+  });
+
+  it('starts no more workers than there are CPUs, and says so', async () => {
+    const { stdout, stderr } = await promisify(execFile)(pft, ['-m', '2M', '-t', '1000']);
+    expect(stdout).toMatch(line);
+    expect(stderr).toMatch(/1000 workers asked for/);
+  });
+});
