@@ -13,6 +13,7 @@ export * from './findMatrixBoots.ts';
 export * from './findMetrics.ts';
 export * from './findRangeKernels.ts';
 export * from './findReadyBoots.ts';
+export * from './findSavedBoots.ts';
 export * from './findTestcaseBoots.ts';
 export * from './findTestcases.ts';
 export * from './findToken.ts';
