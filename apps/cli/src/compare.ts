@@ -59,10 +59,11 @@ async function run(base: string | undefined, heads: string[], options: Options):
 }
 
 async function compareFiles(names: string[], options: Options): Promise<number> {
-  const matrices: Matrix[] = [];
-  for (const name of names) matrices.push(await resolveMatrixArgument(name, options.testcase));
-  const history: Matrix[] = [];
+  const named = await resolveArguments(names, options.testcase);
+  const matrices = named.matrices;
+  const history: Matrix[] = [...named.history];
   for (const name of options.history ?? []) history.push(await resolveMatrixArgument(name, options.testcase));
+  const deterministic = options.deterministic ?? named.deterministic;
   const registry = await readRegistry(matrices);
   const wantPct = options.want === undefined ? undefined : Number(options.want);
   if (wantPct !== undefined && !(wantPct > 0))
@@ -70,7 +71,7 @@ async function compareFiles(names: string[], options: Options): Promise<number> 
   const [base, ...heads] = matrices as [Matrix, ...Matrix[]];
   const judgements = heads.map((head, i) => {
     requireCommon(base, head, names[0]!, names[i + 1]!, registry);
-    return judge({ base, head, history, registry, deterministic: options.deterministic, wantPct });
+    return judge({ base, head, history, registry, deterministic, wantPct });
   });
   const output = options.json
     ? `${JSON.stringify(heads.length === 1 ? judgementJson(judgements[0]!) : judgements.map(judgementJson))}\n`
@@ -83,10 +84,38 @@ async function compareFiles(names: string[], options: Options): Promise<number> 
 }
 
 /**
- * A matrix by what a person typed: a file; otherwise a saved name or `tree:commit` (with `--testcase`), which need the
- * database. The database part is loaded only then: plain files must not pay for it.
+ * Matrices by what a person typed: files; otherwise saved names or `tree:commit` (with `--testcase`), which need the
+ * database. The database part is loaded only then: plain files must not pay for it. What the database knows of the
+ * testcase (a deterministic host, earlier boots) comes along when all of them are stored.
  */
+async function resolveArguments(
+  names: string[],
+  testcase?: string,
+): Promise<{ matrices: Matrix[]; history: Matrix[]; deterministic?: boolean }> {
+  const files = names.map((name) => readFile(name));
+  if (!files.includes(null)) return { matrices: files as Matrix[], history: [] };
+  const { loadStored } = await import('./storedMatrix.ts');
+  const stored = await loadStored(
+    names.filter((_, i) => files[i] === null),
+    testcase,
+  );
+  const found = stored.found.values();
+  const matrices = files.map((file) => file ?? found.next().value!.matrix);
+  const all = stored.found.length === names.length;
+  return {
+    matrices,
+    history: all ? stored.history : [],
+    deterministic: stored.found.every((one) => one.deterministic) || undefined,
+  };
+}
+
+/** One argument as `resolveArguments` takes several. */
 export async function resolveMatrixArgument(argument: string, testcase?: string): Promise<Matrix> {
+  return (await resolveArguments([argument], testcase)).matrices[0]!;
+}
+
+/** A matrix file; null when there is none of that name. */
+function readFile(argument: string): Matrix | null {
   let bytes: Buffer;
   try {
     bytes = readFileSync(argument);
@@ -94,17 +123,9 @@ export async function resolveMatrixArgument(argument: string, testcase?: string)
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EISDIR') throw new UsageError(`${argument}: is a folder; expected a matrix file`);
     if (code !== 'ENOENT') throw new UsageError(`${argument}: cannot be read: ${(error as Error).message}`);
-    return resolveStoredMatrix(argument, testcase);
+    return null;
   }
   return parseMatrix(bytes, argument);
-}
-
-/** Saved names and `tree:commit` come from the store; until they do, the message says what can be given. */
-async function resolveStoredMatrix(argument: string, testcase?: string): Promise<Matrix> {
-  if (/^[^/:\s]+:[^/:\s]+$/.test(argument) && testcase === undefined) {
-    throw new UsageError(`${argument}: no such file; to take it as tree:commit, name the testcase with --testcase`);
-  }
-  throw new UsageError(`${argument}: no such file, and no boots are saved under that name`);
 }
 
 function requireCommon(base: Matrix, head: Matrix, baseName: string, headName: string, registry: Registry): void {
