@@ -42,6 +42,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: 'boot a kernel on a host, run a job, print its numbers',
     load: async () => (await import('./run.ts')).runCommand(),
   },
+  token: {
+    description: 'tokens for the API and the dashboard',
+    load: async () => (await import('./token.ts')).tokenCommand(),
+  },
   up: {
     description: 'server, watcher and worker in one go, with a database of their own',
     load: async () => (await import('./up.ts')).upCommand(),

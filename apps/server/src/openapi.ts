@@ -47,8 +47,21 @@ const made = new WeakMap<object, object>();
 export function documentOf(app: FastifyInstance): object {
   let document = made.get(app);
   if (!document) {
-    document = app.swagger();
+    document = withoutUnused(app.swagger());
     made.set(app, document);
   }
   return document;
+}
+
+/** Every named schema is written twice, as what goes in and what comes out; what nobody refers to is left out. */
+function withoutUnused<T extends object>(document: T): T {
+  const { components } = document as { components?: { schemas?: Record<string, unknown> } };
+  for (;;) {
+    const text = JSON.stringify(document);
+    const unused = Object.keys(components?.schemas ?? {}).filter(
+      (name) => !text.includes(`"#/components/schemas/${name}"`),
+    );
+    if (!components?.schemas || !unused.length) return document;
+    for (const name of unused) delete components.schemas[name];
+  }
 }

@@ -8,7 +8,7 @@ import type { KdeltaConfig } from '@kdelta/jobs';
 import { buildRegistry, type Registry } from '@kdelta/matrix';
 import { loadPrograms, programRoots } from '@kdelta/programs';
 import type { ArtifactStore, Store } from '@kdelta/store';
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { apiRoutes } from './api/routes.ts';
 import { type Assets, loadAssets, serveAssets } from './assets.ts';
@@ -60,7 +60,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   };
   const app = fastify({
     loggerInstance: options.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     bodyLimit: 256 * 1024,
     routerOptions: { maxParamLength: 300 },

@@ -67,7 +67,7 @@ export function Commit({
       <a class="sha" href={urls.commit(sha)}>
         {shortSha(sha)}
       </a>
-      {subject ? <span class={tail ? 'subject tail' : 'subject'}> {subject}</span> : null}
+      {subject ? <span class={tail ? 'subject tail' : 'subject'}> {visible(subject)}</span> : null}
     </span>
   );
 }
