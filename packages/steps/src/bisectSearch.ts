@@ -1,5 +1,6 @@
 import { createSearch, observe, type Search, type SearchInput, untestable } from '@kdelta/bisect';
 import type { TreeConfig } from '@kdelta/jobs';
+import type { KernelArtifact } from '@kdelta/kernels';
 import {
   type bisect,
   bisectProbe,
@@ -16,6 +17,8 @@ import {
   tree,
 } from '@kdelta/store';
 import { and, asc, eq, inArray, or } from 'drizzle-orm';
+import { priorOf } from './bisectPrior.ts';
+import { mirrorDir } from './build.ts';
 import type { StepContext } from './context.ts';
 
 export type BisectRow = typeof bisect.$inferSelect;
@@ -73,6 +76,12 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
     good: row.goodSha,
     bad: row.badSha,
     identical,
+    prior: await priorOf(
+      mirrorDir(ctx, treeRow!.name),
+      range,
+      { good: row.goodSha, bad: row.badSha },
+      template.artifact as KernelArtifact | null,
+    ),
     certainty: row.certainty,
     budget: row.budget,
     // The bot bisects what its judge called a regression; a person may ask for either direction.
