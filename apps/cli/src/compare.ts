@@ -3,8 +3,10 @@ import { createInterface } from 'node:readline';
 import { buildRegistry, type Matrix, MatrixError, matrixFromObject, parseMatrix, type Registry } from '@kdelta/matrix';
 import { type Delta, type Judgement, judge } from '@kdelta/stats';
 import { Command } from 'commander';
+import type { MmtestsOptions } from './mmtests/compare.ts';
 
-interface Options {
+interface Options extends MmtestsOptions {
+  style?: string;
   history?: string[];
   all?: boolean;
   kpi?: boolean;
@@ -36,6 +38,14 @@ export function compareCommand(): Command {
     .option('--deterministic', 'the host counts instructions: floor 0.2 %, want 0.5 %')
     .option('--want <percent>', 'no change means: the 95 % interval of a KPI lies within ± this')
     .option('--testcase <name>', 'for tree:commit arguments')
+    .option('--style <style>', 'ncompare, or mmtests: gains positive, operations by client', 'ncompare')
+    .option('-d, --directory <dir>', 'mmtests: an MMTests work log (work/log) instead of matrices')
+    .option('-b, --benchmark <name>', 'mmtests: benchmark of the work log', 'pft')
+    .option('-n, --runs <names>', 'mmtests: run names of the work log, separated by commas')
+    .option('--layout <release>', "mmtests: 0.05's or today's (head)", '0.05')
+    .option('--apart', 'mmtests: keep a number that is too wide for its column apart from its neighbour')
+    .option('--print-ratio', 'mmtests: ratios to the first run')
+    .option('--print-monitor <name>', 'mmtests: duration or vmstat')
     .action(async (base: string | undefined, heads: string[], options: Options) => {
       process.exitCode = await run(base, heads, options);
     });
@@ -46,6 +56,9 @@ class UsageError extends Error {}
 async function run(base: string | undefined, heads: string[], options: Options): Promise<number> {
   try {
     if (options.jsonl) return await compareLines();
+    if (options.style === 'mmtests')
+      return await compareMmtests([...(base === undefined ? [] : [base]), ...heads], options);
+    if (options.style !== 'ncompare') throw new UsageError(`--style ${options.style}: there are ncompare, mmtests`);
     if (base === undefined || heads.length === 0) {
       throw new UsageError('compare needs a base and a head: kdelta compare BASE HEAD [MORE…]');
     }
@@ -81,6 +94,25 @@ async function compareFiles(names: string[], options: Options): Promise<number> 
   process.stdout.write(output);
   const regressed = judgements.some((judgement) => judgement.deltas.some((d) => d.kpi && d.verdict === 'regression'));
   return regressed ? 1 : 0;
+}
+
+/** MMTests' table of matrices, or of a work log's runs; it judges nothing, so its exit status is 0. */
+async function compareMmtests(names: string[], options: Options): Promise<number> {
+  const { matrixRun, printMmtests, worklogRuns } = await import('./mmtests/compare.ts');
+  const { WorklogError } = await import('./mmtests/worklog.ts');
+  try {
+    const runs = options.directory === undefined ? [] : worklogRuns(options);
+    for (const name of names) {
+      const matrix = await resolveMatrixArgument(name, options.testcase);
+      runs.push(matrixRun(headingOf(name), matrix, await readRegistry([matrix])));
+    }
+    if (runs.length === 0) throw new UsageError('compare --style mmtests needs matrices, or -d DIR -n RUN,RUN');
+    process.stdout.write(printMmtests(runs, options));
+    return 0;
+  } catch (error) {
+    if (error instanceof WorklogError || error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
 }
 
 /**

@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { buildRegistry } from '@kdelta/matrix';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runMatrix } from '../src/import.ts';
+import { matrixRun, printMmtests } from '../src/mmtests/compare.ts';
 import { readVmregress } from '../src/mmtests/vmregress.ts';
 import { listRuns, readRun } from '../src/mmtests/worklog.ts';
 
@@ -64,4 +66,16 @@ it('reads VM Regress data: times, presence and what the kernel kept', () => {
   expect(metrics.get('mapanon.linear_4.present')).toEqual([2]);
   // The two hottest pages are 0 and 1; of them only 0 is present.
   expect(metrics.get('mapanon.linear_4.retention_refcount')).toEqual([0.5]);
+});
+
+it('compares matrices in the layout of 0.05, and keeps wide numbers apart when asked', () => {
+  const matrix = (value: number) => ({ boots: ['1'], metrics: new Map([['pft.Faults/sec-2', [value]]]) });
+  const runs = [1028256.2315, 1213980.6263].map((value, i) =>
+    matrixRun(`test-run-${i + 1}`, matrix(value), buildRegistry()),
+  );
+  // The seed's own line, its number run into the client's, and the same repaired.
+  expect(printMmtests(runs, {})).toContain('\nFaults/sec 21028256.2315 (  0.00%)1213980.6263 ( 18.06%)\n');
+  expect(printMmtests(runs, { apart: true })).toContain(
+    '\nFaults/sec 2 1028256.2315 (  0.00%) 1213980.6263 ( 18.06%)\n',
+  );
 });
