@@ -1,5 +1,5 @@
 export { BisectError, type BisectErrorCode } from './errors.ts';
-export { next } from './next.ts';
+export { next, showsOldLevel } from './next.ts';
 export {
   createSearch,
   observe,

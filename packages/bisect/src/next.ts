@@ -2,7 +2,7 @@ import { chooseProbes } from './choose.ts';
 import type { Posterior } from './posterior.ts';
 import type { Search } from './search.ts';
 import { countSteps, HINTED, SUSPECTED } from './second.ts';
-import type { Candidate, Next, NextOptions, Probe, Sha, StepSize } from './types.ts';
+import type { BootValue, Candidate, Next, NextOptions, Probe, Sha, StepSize } from './types.ts';
 
 /**
  * The life of a search. Ends first: until "no step" is unlikely, both ends are booted, or the search is refused. Then
@@ -39,6 +39,14 @@ export function next(search: Search, options: NextOptions = {}): Next {
   const sha = count.sha;
   if (sha === undefined || count.gain < (naming ? HINTED : SUSPECTED)) return step;
   return { kind: 'probe', probes: [{ sha, boots: 1 }], why: `there may be a second step: ${short(sha)} again` };
+}
+
+/**
+ * Probability that boots of a kernel outside the range show the old level, e.g. of bad with the culprit reverted: near 1
+ * when the revert takes the step away, near 0 when it doesn't. Prior odds are even.
+ */
+export function showsOldLevel(search: Search, values: BootValue[]): number {
+  return 1 / (1 + Math.exp(search.posterior().oddsOf(values)));
 }
 
 /** Before a culprit is named the ends need boots enough for a second step of half the size to show (z = 3), at most 6. */

@@ -3,7 +3,7 @@ import { type FlipEvidence, flipEvidence } from './flips.ts';
 import { isAncestor } from './graph.ts';
 import { type LevelData, type LevelEvidence, levelEvidence, logSum, medianOf, roughLevels } from './levels.ts';
 import type { Search } from './search.ts';
-import type { StepSize } from './types.ts';
+import type { BootValue, NoiseHistory, StepSize } from './types.ts';
 
 /** What the boots so far say. Arrays are by index into `search.graph.shas`. */
 export interface Posterior {
@@ -16,6 +16,8 @@ export interface Posterior {
   logOdds: Map<number, number>;
   /** A drift of the host was found, and taken out. */
   drift: boolean;
+  /** Log odds of the new level for further boots, by the levels as they are known now. */
+  oddsOf: (values: BootValue[]) => number;
 }
 
 /** Kernel numbers of the ends in every table; probed commits follow. */
@@ -45,6 +47,7 @@ export function computePosterior(search: Search): Posterior {
     step: evidence.step,
     logOdds: evidence.logOdds,
     drift: evidence.drift,
+    oddsOf: evidence.oddsOf,
   };
 }
 
@@ -54,6 +57,7 @@ interface Evidence {
   step: StepSize | null;
   logOdds: Map<number, number>;
   drift: boolean;
+  oddsOf: (values: BootValue[]) => number;
 }
 
 /** Boots in rows, by kernel: 0 is good, 1 is bad, then the probed commits; `commits[k]` is the graph index (−1: good). */
@@ -143,6 +147,8 @@ function binaryEvidence(table: BootTable, isNew: Uint8Array, weight: Float64Arra
     step: { pct: share * 100, ci95: [(share - width) * 100, Math.min(1, share + width) * 100], d: share / spread },
     logOdds,
     drift: false,
+    oddsOf: (values) =>
+      values.reduce<number>((sum, v) => sum + (v === 1 ? Math.log(p1 / p0) : Math.log((1 - p1) / (1 - p0))), 0),
   };
 }
 
@@ -168,7 +174,8 @@ function numberEvidence(search: Search, table: BootTable, isNew: Uint8Array, wei
     for (const [commit, odds] of part.logOdds) logOdds.set(commit, (logOdds.get(commit) ?? 0) + odds);
   }
   parts.sort((a, b) => Math.abs(b.step.d) - Math.abs(a.step.d));
-  return { classes, none, step: parts[0]?.step ?? null, logOdds, drift: parts.some((p) => p.drift) };
+  const oddsOf = (values: BootValue[]) => parts.reduce((sum, part) => sum + part.oddsOf(values), 0);
+  return { classes, none, step: parts[0]?.step ?? null, logOdds, drift: parts.some((p) => p.drift), oddsOf };
 }
 
 interface LevelPart {
@@ -176,6 +183,7 @@ interface LevelPart {
   step: StepSize;
   logOdds: Map<number, number>;
   drift: boolean;
+  oddsOf: (values: BootValue[]) => number;
 }
 
 function metricEvidence(
@@ -210,6 +218,16 @@ function metricEvidence(
     },
     logOdds,
     drift,
+    oddsOf: (values) => {
+      let odds = 0;
+      for (const value of values) {
+        const raw = Array.isArray(value) ? value[metric] : value;
+        if (raw === null || raw === undefined || (data.log && raw <= 0)) continue;
+        const y = data.log ? Math.log(raw) : raw;
+        odds += t4(y, high) - t4(y, low);
+      }
+      return odds;
+    },
   };
 }
 
@@ -231,6 +249,13 @@ export function takeDriftOut(data: MetricData): boolean {
     if (!drift.found) break;
   }
   return drift.found;
+}
+
+/** Relative spread between builds; too small to matter beside that of boots, it counts as none. */
+function buildSdOf(noise: NoiseHistory | undefined): number {
+  if (noise === undefined) return 0;
+  const build = noise.buildSd ?? 0.0003;
+  return build < 0.05 * noise.sd ? 0 : build;
 }
 
 export type MetricData = LevelData & { log: boolean; block: string[] };
@@ -255,7 +280,7 @@ export function levelData(search: Search, table: BootTable, metric: number): Met
     bad: BAD,
     sd: (noise?.sd ?? 0) * unit,
     df: noise?.df ?? 0,
-    buildSd: (noise?.buildSd ?? 0) * unit,
+    buildSd: buildSdOf(noise) * unit,
     floor: unit * 1e-6,
     log,
     block: rows.map((i) => table.block[i]!),

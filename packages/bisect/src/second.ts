@@ -24,6 +24,8 @@ const CLEAR = 8;
 const CLEARLY_LARGER = 1.4;
 /** A third level nearer than this to another one, in σ, isn't worth a step. */
 const NEAR = 0.8;
+/** Nor one nearer than this share of the whole step: levels creep a little from commit to commit. */
+const NEAR_SHARE = 0.2;
 
 /** How many steps the boots show; with two, the search around one of them; in doubt, the commit to boot. */
 export function countSteps(search: Search): StepCount {
@@ -129,7 +131,8 @@ function fitTwoSteps(search: Search, table: BootTable, data: MetricData): TwoSte
       if (a === b && ssw < one) one = ssw;
       if (count[1]! < 3 || ssw >= two) continue;
       const [low, level, high] = [sum[0]! / count[0]!, sum[1]! / count[1]!, sum[2]! / count[2]!];
-      if (Math.min(Math.abs(level - low), Math.abs(high - level)) < NEAR * sigma) continue;
+      const least = Math.max(NEAR * sigma, NEAR_SHARE * Math.abs(high - low));
+      if (Math.min(Math.abs(level - low), Math.abs(high - level)) < least) continue;
       two = ssw;
       found = { gain: 0, middle, levels: [low + rough.mu0, level + rough.mu0, high + rough.mu0], boots: count };
     }

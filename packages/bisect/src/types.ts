@@ -14,7 +14,10 @@ export interface NoiseHistory {
   sd: number;
   /** Degrees of freedom behind `sd`. */
   df: number;
-  /** Relative spread between builds of equivalent source (layout); repeated boots of one build don't average it out. */
+  /**
+   * Relative spread between builds of equivalent source (layout); repeated boots of one build don't average it out.
+   * Default 0.0003: no two kernels are exactly equal.
+   */
   buildSd?: number;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createSearch, type Next, next, observe, posterior, type SearchInput } from '../src/index.ts';
+import { createSearch, type Next, next, observe, posterior, type SearchInput, showsOldLevel } from '../src/index.ts';
 
 function line(n: number, more: Partial<SearchInput> = {}): SearchInput {
   const commits = Array.from({ length: n }, (_, i) => ({ sha: `c${i + 1}`, parents: [i === 0 ? 'good' : `c${i}`] }));
@@ -111,6 +111,19 @@ describe('what is known besides boots', () => {
     observe(search, { sha: 'good', values: [100, 100.1] });
     observe(search, { sha: 'c9', values: [90, 90.1] });
     expect(next(search)).toMatchObject({ kind: 'refused', code: 'wrong-direction' });
+  });
+
+  test('a revert on top of bad is told by the level that it shows', () => {
+    const search = createSearch(line(9, { noise: { sd: 0.001, df: 30 } }));
+    observe(search, { sha: 'good', values: [100, 100.1] });
+    observe(search, { sha: 'c9', values: [110, 110.1] });
+    expect(showsOldLevel(search, [100.05])).toBeGreaterThan(0.99);
+    expect(showsOldLevel(search, [110.05])).toBeLessThan(0.01);
+  });
+
+  test('levels that creep a little from commit to commit are not taken for a second step', () => {
+    const { step } = runToEnd(line(100), (sha) => (number(sha) >= 62 ? 1050 : 1000) + number(sha) / 20);
+    expect(step).toMatchObject({ kind: 'done', culprit: 'c62', second: null });
   });
 
   test('free hosts get the quartiles of what is left', () => {
