@@ -23,11 +23,10 @@ export async function checkFound(
   const culprit = planted.culprit!;
   const parent = culprit.parents[0]!;
 
-  const overview = await board.overview();
-  const bisects = overview.bisects.filter((b) => b.state === 'done');
+  const bisects = await board.bisects();
   check(
     'the bisect names the culprit',
-    bisects.length === 1 && bisects[0]!.culprit_sha === culprit.sha,
+    bisects.length === 1 && bisects[0]!.state === 'done' && bisects[0]!.culprit_sha === culprit.sha,
     bisects.map((b) => b.culprit_sha?.slice(0, 10)).join(', ') || 'no bisect',
   );
   const reports = await board.reports();
@@ -73,6 +72,7 @@ export async function checkFound(
 export async function checkQuiet(board: Dashboard, mails: CaughtMail[]): Promise<Check[]> {
   const overview = await board.overview();
   const reports = await board.reports();
+  const bisects = await board.bisects();
   const pairs = overview.pairs;
   return [
     {
@@ -80,7 +80,7 @@ export async function checkQuiet(board: Dashboard, mails: CaughtMail[]): Promise
       ok: pairs.length > 0 && pairs.every((p) => p.state === 'judged' && p.verdict !== 'regression'),
       saw: pairs.map((p) => `${p.state} ${p.verdict}`).join(', '),
     },
-    { what: 'no bisect started', ok: overview.bisects.length === 0, saw: String(overview.bisects.length) },
+    { what: 'no bisect started', ok: bisects.length === 0, saw: String(bisects.length) },
     { what: 'no report was written', ok: reports.length === 0, saw: String(reports.length) },
     { what: 'no mail was made', ok: mails.length === 0, saw: String(mails.length) },
   ];

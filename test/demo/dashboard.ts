@@ -3,13 +3,14 @@ import type { BisectDetail, Boot, Overview, PairDetail, Report } from '../../app
 
 type Answer<T extends z.ZodType> = z.output<T>;
 export type OverviewAnswer = Answer<typeof Overview>;
-export type BisectAnswer = Answer<typeof BisectDetail>;
+export type BisectAnswer = Answer<typeof Bisect>;
 export type PairAnswer = Answer<typeof PairDetail>;
 
 /** What the demo asks the dashboard, as anybody could. */
 export interface Dashboard {
   overview(): Promise<OverviewAnswer>;
-  bisect(id: number): Promise<BisectAnswer>;
+  /** All of them, the ended too. */
+  bisects(): Promise<BisectAnswer[]>;
   pair(id: number): Promise<PairAnswer>;
   boots(filter: string): Promise<Answer<typeof Boot>[]>;
   reports(): Promise<Answer<typeof Report>[]>;
@@ -26,7 +27,7 @@ export function openDashboard(url: string): Dashboard {
   };
   return {
     overview: () => get('/api/v1/overview'),
-    bisect: (id) => get(`/api/v1/bisects/${id}`),
+    bisects: async () => (await get<{ items: BisectAnswer[] }>('/api/v1/bisects')).items,
     pair: (id) => get(`/api/v1/pairs/${id}`),
     boots: async (filter) => (await get<{ items: Answer<typeof Boot>[] }>(`/api/v1/boots?limit=200&${filter}`)).items,
     reports: async () => (await get<{ items: Answer<typeof Report>[] }>('/api/v1/reports')).items,

@@ -165,12 +165,12 @@ async function follow(
     signal.throwIfAborted();
     if (over) throw new Error(over);
     if (Date.now() > giveUp) throw new Error(`nothing was found in ${limitMs / 60_000} minutes`);
-    const now = await board.overview().catch(() => null);
-    if (now) narrate(now);
+    const [now, bisects] = await Promise.all([board.overview(), board.bisects()]).catch(() => [null, []] as const);
+    if (now) narrate(now, [...bisects]);
     for (const m of catcher.mails.slice(mails)) say(`mail to ${m.to.join(', ')}: ${m.mail.subject}`);
     mails = catcher.mails.length;
     const open = now?.pairs.some((p) => !['judged', 'failed', 'cancelled'].includes(p.state)) ?? true;
-    const bisecting = now?.bisects.some((b) => !['done', 'failed', 'cancelled'].includes(b.state)) ?? false;
+    const bisecting = bisects.some((b) => !['done', 'failed', 'cancelled'].includes(b.state));
     const arrived = new Set(catcher.mails.flatMap((m) => m.to));
     if (!options.quiet && arrived.has(planted.culprit!.authorEmail) && arrived.has(list)) break;
     if (now && now.pairs.length > 0 && !open && !bisecting) {

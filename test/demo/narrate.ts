@@ -1,4 +1,4 @@
-import type { OverviewAnswer } from './dashboard.ts';
+import type { BisectAnswer, OverviewAnswer } from './dashboard.ts';
 
 /** Prints a line with the time since the start. */
 export type Say = (line: string) => void;
@@ -11,14 +11,17 @@ export function sayer(startedAt: number): Say {
 }
 
 /** Tells what is new in the overview since the last call, one line each; `subjectOf` names the commits. */
-export function narrator(say: Say, subjectOf: (sha: string | null) => string): (now: OverviewAnswer) => void {
+export function narrator(
+  say: Say,
+  subjectOf: (sha: string | null) => string,
+): (now: OverviewAnswer, bisects: BisectAnswer[]) => void {
   const told = new Set<string>();
   const once = (line: string) => {
     if (told.has(line)) return;
     told.add(line);
     say(line);
   };
-  return (now) => {
+  return (now, bisects) => {
     for (const r of now.running) {
       const what = `${r.sha?.slice(0, 10) ?? r.package} ${subjectOf(r.sha)}`;
       if (r.what === 'kernel') once(`  build   ${what}`);
@@ -29,7 +32,7 @@ export function narrator(say: Say, subjectOf: (sha: string | null) => string): (
       if (p.state === 'planned') once(`pair ${p.id}: ${range}`);
       if (p.state === 'judged' || p.state === 'failed') once(`pair ${p.id}: ${p.line ?? p.state}`);
     }
-    for (const b of now.bisects) {
+    for (const b of bisects) {
       if (b.best !== null && b.state !== 'done') {
         once(`bisect ${b.id}: ${b.boots_done} boots of its own, best candidate ${Math.round(b.best * 100)}%`);
       }

@@ -142,7 +142,9 @@ async function hostFacts(db: Db, bootIds: number[], tc: typeof testcase.$inferSe
     if (file.model && file.boot.method !== 'qemu') parts.push(file.model);
     if (file.boot.method === 'qemu') {
       const version = tc.versions.qemu ? ` ${tc.versions.qemu}` : '';
-      parts.push(`QEMU${version} ${tc.versions.accel ?? file.boot.accel}${file.boot.icount ? ' with -icount' : ''}`);
+      parts.push(
+        `QEMU${version} ${tc.versions.accel ?? (file.boot.icount ? `${file.boot.accel},icount` : file.boot.accel)}`,
+      );
     } else parts.push(`bare metal, ${file.boot.method}`);
   }
   return { tboxGroup: tc.tboxGroup, description: parts.join(', '), deterministic: tc.deterministic };

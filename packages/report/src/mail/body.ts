@@ -1,3 +1,4 @@
+import { WITHIN_BOOT } from '@kdelta/matrix';
 import { isReported } from '@kdelta/stats';
 import { renderTable } from '../table.ts';
 import type { MailFacts } from './facts.ts';
@@ -141,7 +142,8 @@ function tags({ lead, from, links }: MailFacts): string {
 }
 
 function table(facts: MailFacts): string {
-  const shown = facts.deltas.filter((d) => d.kpi || isReported(d));
+  // A metric's spread within a boot is on the page; here it would crowd out the metrics themselves.
+  const shown = facts.deltas.filter((d) => d.kpi || (isReported(d) && !d.metric.endsWith(WITHIN_BOOT)));
   const rows = shown.slice(0, maxRows);
   const changed = facts.deltas.filter(isReported).length;
   const text = renderTable({
