@@ -26,6 +26,8 @@ export async function outcome(work: (signal: AbortSignal) => Promise<ExitStatus 
   } finally {
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
+    // Everything is closed: a socket that someone forgot must not keep the program up.
+    setTimeout(() => process.exit(), 3_000).unref();
   }
 }
 

@@ -41,7 +41,12 @@ const LIMITS = { reads: 3000, writes: 60 };
 /** Listens on `config.listen` and serves API, pages, downloads and live events; `close()` ends it. Throws EADDRINUSE. */
 export async function startServer(options: ServerOptions): Promise<FastifyInstance> {
   const app = await buildServer(options);
-  await app.listen(options.config.listen);
+  try {
+    await app.listen(options.config.listen);
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
   return app;
 }
 

@@ -130,7 +130,7 @@ async function stopServices(dir: string): Promise<void> {
 }
 
 async function untilAnswering(running: Running): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 90_000;
   for (;;) {
     const client = new pg.Client({ connectionString: running.databaseUrl });
     client.on('error', () => {});

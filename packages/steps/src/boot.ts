@@ -46,8 +46,10 @@ type BootRow = RowOf<typeof boot>;
 
 /** How often a boot is repeated for faults that aren't the kernel's. */
 const infraRetries = 3;
-/** How often a boot may lose its worker. */
+/** How often a bug of ours may break a boot before it is written off. */
 const maxAttempts = 4;
+/** How often a boot may lose its worker: one that takes its worker down each time must not do so for ever. */
+const workersLost = 12;
 
 const run: Step = async (ctx, id) => {
   const places = await findReadyBoots(ctx.db, id);
@@ -66,6 +68,12 @@ const run: Step = async (ctx, id) => {
       },
     },
     async (claimed) => {
+      if (claimed.row.attempt >= workersLost) {
+        const message = `${claimed.row.attempt} workers were lost while they ran this boot`;
+        const failure: Failure = { class: 'infra', code: 'KD_WORKER_LOST', message };
+        await claimed.finish((tx, row) => settle(tx, row, { ...nothing, failure }, null));
+        return;
+      }
       const lease = await leaseOne(
         ctx,
         id,
@@ -188,6 +196,8 @@ async function runOnHost(
       .where(and(eq(boot.id, row.id), eq(boot.claim, token)))
       .returning({ token: boot.token });
     if (!renewed) throw new StoreError('KD_CLAIM_LOST', `another worker has taken over boot ${row.id}`);
+    // What ran under the old token counts for nothing, and is accounted for.
+    await insertEvent(ctx.db, { kind: 'boot.abandoned', subject: `boot:${row.id}`, data: { token: row.token } });
     row = { ...row, token: renewed.token };
   }
   const result = await ctx.bootHost({ ...work, token: row.token, resume: false }, options);

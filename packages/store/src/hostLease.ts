@@ -50,15 +50,20 @@ export async function renewLease(db: Db, lease: Lease, ttlMs: number): Promise<b
   return rows.length === 1;
 }
 
+/** So many boots in a row that failed through the host's own fault take a lab machine out, until a person looks at it. */
+const failuresToQuarantine = 3;
+
 /**
  * Gives the host back; nothing happens when another epoch has begun. `failed`: the host's own fault (class `infra`), which
- * counts towards suspicion; a good boot clears the count.
+ * counts towards quarantine; a good boot clears the count. A guest of QEMU is new each time and is never taken out.
  */
 export async function releaseHost(db: Db, lease: Lease, outcome: 'good' | 'failed' | 'unknown'): Promise<void> {
   await db
     .update(host)
     .set({
-      state: outcome === 'failed' ? 'suspect' : 'idle',
+      state: sql`case when ${outcome} <> 'failed' then 'idle'
+        when ${host.failures} + 1 >= ${failuresToQuarantine} and ${host.config}->'boot'->>'method' is distinct from 'qemu'
+        then 'quarantined' else 'suspect' end`,
       leaseOwner: null,
       leaseUntil: null,
       leaseBootId: null,
