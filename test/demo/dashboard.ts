@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { BisectDetail, Boot, Overview, PairDetail, Report } from '../../apps/server/src/api/schemas.ts';
+import type { Bisect, Boot, Overview, PairDetail, Report } from '../../apps/server/src/api/schemas.ts';
 
 type Answer<T extends z.ZodType> = z.output<T>;
 export type OverviewAnswer = Answer<typeof Overview>;
