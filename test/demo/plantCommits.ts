@@ -191,7 +191,7 @@ class TreeWriter {
     const dir = await mkdtemp(join(tmpdir(), 'kdelta-plant-'));
     try {
       const marks = join(dir, 'marks');
-      const input = Buffer.from(`${this.stream.join('')}reset refs/planted/stream\nfrom ${this.base}\n\ndone\n`);
+      const input = Buffer.from(`${this.stream.join('')}done\n`);
       await runGit(['fast-import', '--quiet', '--done', '--force', `--export-marks=${marks}`], {
         gitDir: this.repo,
         input,

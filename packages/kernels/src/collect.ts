@@ -5,6 +5,7 @@ import { join, sep } from 'node:path';
 import { hash } from './deb.ts';
 import { blank, hashLoaded, readBuildId, readSections } from './elf.ts';
 import { BuildFailed } from './errors.ts';
+import { hashRelocatable } from './relocatable.ts';
 import type { Slot } from './slot.ts';
 import type { KernelArtifact } from './types.ts';
 
@@ -37,6 +38,7 @@ export async function collectBuild(
   await writeFile(join(dir, 'sources'), `${(await listSources(slot)).join('\n')}\n`);
 
   const sum = createHash('sha256');
+  const relocatable = await hashBeforeLink(slot, release, sum);
   await hashBootStub(slot, release, sum);
   await hashModules(join(dir, 'modules'), release, sum);
   const artifact: KernelArtifact = {
@@ -48,7 +50,7 @@ export async function collectBuild(
     config: 'config',
     release,
     buildId: readBuildId(vmlinux, sections) ?? hash(image).slice(0, 40),
-    loadHash: hashLoaded(vmlinux, sections, release, sum),
+    loadHash: relocatable ? sum.digest('hex') : hashLoaded(vmlinux, sections, release, sum),
     compiler: known.compiler,
     kconfigHash: known.kconfigHash,
     sources: 'sources',
@@ -56,6 +58,21 @@ export async function collectBuild(
     buildMs: known.buildMs(),
   };
   await writeFile(join(dir, 'artifact.json'), `${JSON.stringify(artifact, null, 2)}\n`);
+}
+
+/** What goes into the last link: vmlinux.o, the objects that are added to it, and the script. False when they can't be read. */
+async function hashBeforeLink(slot: Slot, release: string, sum: ReturnType<typeof createHash>): Promise<boolean> {
+  if (!(await exists(slot, 'vmlinux.o'))) return false;
+  const object = await readInside(slot, 'vmlinux.o');
+  const sections = readSections(object);
+  if (!sections || !hashRelocatable(object, sections, release, sum)) return false;
+  for (const name of ['init/version-timestamp.o', '.btf.vmlinux.bin.o', 'arch/x86/kernel/vmlinux.lds']) {
+    if (!(await exists(slot, name))) continue;
+    const added = await readInside(slot, name);
+    blank(added, release);
+    sum.update(`${name} ${added.length}\n`).update(added);
+  }
+  return true;
 }
 
 /**
