@@ -159,7 +159,7 @@ function classEvidence(
     }
     peaks0[r] = m0;
     peaks1[r] = m1;
-    const peak = prior[r % sigmas.length]! + m0 + m1;
+    const peak = prior[r]! + m0 + m1;
     if (peak > top) top = peak;
   }
   // Laplace's width of both levels is at most LEVEL_POINTS² steps: far below the best class nothing else is needed
@@ -171,7 +171,7 @@ function classEvidence(
   let s1 = 0;
   let sigma = 0;
   for (let r = 0; r < rows; r++) {
-    const base = prior[r % sigmas.length]! + peaks0[r]! + peaks1[r]! - top;
+    const base = prior[r]! + peaks0[r]! + peaks1[r]! - top;
     if (base < -18) continue;
     let i0 = 0;
     let i1 = 0;
@@ -284,7 +284,7 @@ function layGrids(data: LevelData, laidBy: number): Tables {
     laidBy,
     rough,
     sigmas,
-    prior: spreadPrior(data, sigmas),
+    prior: rowPrior(data, sigmas),
     grid0: levelGrid(rough.mu0, unit(data.good)),
     grid1: levelGrid(rough.mu1, unit(data.bad)),
     table0: [],
@@ -310,9 +310,9 @@ function layOneLevel(data: LevelData): Tables['one'] {
 }
 
 function oneLevelEvidence(data: LevelData, one: Tables['one']): number {
-  const prior = spreadPrior(data, one.sigmas);
+  const prior = rowPrior(data, one.sigmas);
   const step = Math.log(one.grid[1]! - one.grid[0]!);
-  return logSum(one.table.map((v, i) => v + prior[Math.floor(i / LEVEL_POINTS) % one.sigmas.length]! + step));
+  return logSum(one.table.map((v, i) => v + prior[Math.floor(i / LEVEL_POINTS)]! + step));
 }
 
 /** Adds a boot's log density for every shape, spread and level. */
@@ -340,6 +340,17 @@ function sharePerKernel(data: LevelData, rough: Rough): Float64Array {
     share[t] = (boot + build) / (boot + n * build);
   }
   return share;
+}
+
+/** Log prior of each shape and spread. A history of many boots that fit its spread leaves little for heavy tails. */
+function rowPrior(data: LevelData, sigmas: Float64Array): Float64Array {
+  const spread = spreadPrior(data, sigmas);
+  const heavy = 1 / Math.max(1, data.df);
+  const total = 1 + (SHAPES - 1) * heavy;
+  return Float64Array.from({ length: SHAPES * sigmas.length }, (_, r) => {
+    const shape = Math.floor(r / sigmas.length);
+    return spread[r % sigmas.length]! + Math.log((shape === 0 ? 1 : heavy) / total);
+  });
 }
 
 /** Scaled inverse χ² from the history (flat in log σ without one), times the grid's step. */

@@ -72,7 +72,7 @@ function nextOfOneStep(search: Search, options: NextOptions): Next {
   const probed = [...search.observed.keys()].some((c) => c !== -1 && c !== search.graph.size - 1);
   const direction = wrongDirection(search, now);
   if (direction !== null) return direction;
-  if (now.none > (probed ? PAUSE : BEGIN)) return confirmEnds(search, now, probed);
+  if (now.none > (probed || endsSayNoMore(search) ? PAUSE : BEGIN)) return confirmEnds(search, now, probed);
   const certainty = search.input.certainty ?? 0.95;
   const outOfBudget = search.spent >= search.budget;
   const enough = outOfBudget ? certainty : 1 - (1 - certainty) * MARGIN;
@@ -155,6 +155,13 @@ function confirmEnds(search: Search, now: Posterior, probed: boolean): Next {
 /** Shannon's part and the confirmation of the limit E = log₂n/C(d) + 4 ln(1/δ)/d² with C ≈ d²/(8 ln 2), δ = 0.05. */
 function expectedBoots(d: number, commits: number): number {
   return (Math.log2(Math.max(2, commits)) * 8 * Math.LN2) / (d * d) + (4 * Math.log(20)) / (d * d);
+}
+
+/** Where builds differ more than boots, more boots of the ends add nothing: other kernels must tell. */
+function endsSayNoMore(search: Search): boolean {
+  const noise = search.input.noise;
+  if (noise?.buildSd === undefined || noise.buildSd < noise.sd) return false;
+  return [-1, search.graph.size - 1].every((end) => (search.observed.get(end) ?? 0) >= 3);
 }
 
 /** Boots since both ends were last booted in this search. */
