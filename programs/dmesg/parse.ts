@@ -12,6 +12,7 @@ const rules: [RegExp, string][] = [
   [/BUG: (K[A-Z]+SAN): ([\w-]+) in (\w+)/, 'BUG:$1:$2_in_$3'],
   [/watchdog: BUG: (soft|hard) lockup - CPU#\d+ stuck/, 'BUG:$1_lockup-CPU##stuck'],
   [/BUG: workqueue lockup/, 'BUG:workqueue_lockup'],
+  [/BUG: (kernel NULL pointer dereference)/, 'BUG:$1'],
   [/BUG: (unable to handle [a-zA-Z ]+?)(?: for address| at|:|$)/, 'BUG:$1'],
   [/BUG: (sleeping function called from invalid context) at (\S+?):\d+/, 'BUG:$1_at_$2'],
   [
@@ -22,7 +23,7 @@ const rules: [RegExp, string][] = [
   [/INFO: (rcu\w*) (?:self-)?detected (?:expedited )?stalls? on CPU/, 'INFO:$1_detected_stall_on_CPU'],
   [/INFO: (possible [a-z ]+ detected|lockdep is turned off|trying to register non-static key)/, 'INFO:$1'],
   [/rcu: (?:INFO: )?(rcu\w*) (?:self-)?detected (?:expedited )?stalls? on CPU/, 'INFO:$1_detected_stall_on_CPU'],
-  [/Oops: ([a-z ]*)/i, 'Oops:$1'],
+  [/\bOops: /, 'Oops'],
   [/general protection fault/, 'general_protection_fault'],
   [/(?:UBSAN|KCSAN): ([\w-]+) in (\S+?)(?::\d+.*)?$/, 'UBSAN:$1_in_$2'],
   [/Kernel panic - not syncing: ([A-Za-z][A-Za-z ]*)/, 'Kernel_panic-not_syncing:$1'],
@@ -38,29 +39,29 @@ const rules: [RegExp, string][] = [
 ];
 
 /** Where an oops happened, by its first RIP (x86) or pc (arm64) line. */
-const place = /\b(?:RIP: \d+:|pc : )(\w+)\+0x[0-9a-f]+\/0x[0-9a-f]+/;
+const place = /\b(?:RIP: \d+:|pc : )(\w+)(?:\.\w+)*\+0x[0-9a-f]+\/0x[0-9a-f]+/;
 
 /**
- * The kernel's log: each kind of trouble and how often it came. Names hold nothing that differs between boots (addresses, line
+ * The kernel's log: each kind of trouble that came, as 1. Names hold nothing that differs between boots (addresses, line
  * numbers, process ids, CPUs). A clean log gives no metric: absent is 0 of n runs.
  */
 export function parse(lines: Iterable<string>, context: ParseContext): Samples {
   const out = new Sink();
-  const counts = new Map<string, number>();
+  const seen = new Set<string>();
   let inOops = false;
   for (const raw of lines) {
     // Half a name is the name of something else.
     if (context.unterminated) break;
     const line = raw.slice(0, 2000).replace(/^(?:<\d+>)?\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ?/, '');
     const name = nameOf(line);
-    if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
+    if (name) seen.add(name);
     if (name && /^(Oops|BUG|general_protection|kernel_BUG)/.test(name)) inOops = true;
     const where = inOops ? place.exec(line)?.[1] : undefined;
     if (!where) continue;
     inOops = false;
-    counts.set(`RIP:${where}`, (counts.get(`RIP:${where}`) ?? 0) + 1);
+    seen.add(`RIP:${where}`);
   }
-  for (const [name, count] of counts) out.add(name, count);
+  for (const name of seen) out.add(name, 1);
   return out.samples;
 }
 

@@ -18,6 +18,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: 'print the samples of an MMTests work log',
     load: async () => (await import('./extract.ts')).extractCommand(),
   },
+  graph: {
+    description: "draw what a benchmark's raw files hold",
+    load: async () => (await import('./graph.ts')).graphCommand(),
+  },
   import: {
     description: "read other systems' results into matrix files",
     load: async () => (await import('./import.ts')).importCommand(),
@@ -45,6 +49,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
   token: {
     description: 'tokens for the API and the dashboard',
     load: async () => (await import('./token.ts')).tokenCommand(),
+  },
+  server: {
+    description: 'pages and API alone (kdelta up has them too)',
+    load: async () => (await import('./server.ts')).serverCommand(),
   },
   up: {
     description: 'server, watcher and worker in one go, with a database of their own',

@@ -64,7 +64,8 @@ function positive(text: string | undefined, otherwise: number): number {
   return Number.isInteger(n) && n > 0 ? n : otherwise;
 }
 
-async function startPages({ ctx }: OpenContext): Promise<{ close(): Promise<void> }> {
+/** Pages and API, on the configured address. */
+export async function startPages({ ctx }: OpenContext): Promise<{ close(): Promise<void> }> {
   const { startServer } = await import('@kdelta/server');
   const app = await startServer({
     config: ctx.config,

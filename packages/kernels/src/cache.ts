@@ -15,7 +15,7 @@ import { type Lock, takeLock } from './lock.ts';
 
 /** `$XDG_CACHE_HOME/kdelta`, else `~/.cache/kdelta`. */
 export function cacheRoot(env: Record<string, string | undefined>): string {
-  return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'kdelta');
+  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'kdelta');
 }
 
 /** Where an entry is or will be. */

@@ -19,7 +19,7 @@ export async function runCommand(
       args,
       {
         cwd: options.cwd,
-        env: { PATH: process.env['PATH'], LC_ALL: 'C', ...options.env } as NodeJS.ProcessEnv,
+        env: { PATH: process.env.PATH, LC_ALL: 'C', ...options.env } as NodeJS.ProcessEnv,
         signal: options.signal,
         timeout: options.timeoutMs,
         maxBuffer: 256 * 1024 * 1024,

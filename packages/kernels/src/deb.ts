@@ -162,7 +162,7 @@ async function downloadDeb(which: string, ctx: BuildContext): Promise<string> {
         // apt's own download user can't enter a home folder.
         const got = await runCommand('apt-get', ['-o', 'APT::Sandbox::User=root', '-q', 'download', '--', which], {
           cwd: folder,
-          env: { http_proxy: process.env['http_proxy'], https_proxy: process.env['https_proxy'] },
+          env: { http_proxy: process.env.http_proxy, https_proxy: process.env.https_proxy },
           signal: ctx.signal,
         });
         const deb = (await readdir(folder)).find((name) => name.endsWith('.deb'));

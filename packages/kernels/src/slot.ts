@@ -1,14 +1,18 @@
-import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cacheEntry, cacheLockFile, touch } from './cache.ts';
+import { runCommand } from './command.ts';
 import { hash } from './deb.ts';
+import { KernelError } from './errors.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { buildUid } from './sandbox.ts';
 import type { BuildContext } from './types.ts';
 
 /** Changes when old build folders must not be reused. */
 const LAYOUT = 'slot-1';
-const MOST_SLOTS = 4;
+/** A cold slot compiles everything: on a small machine waiting for the warm one is faster. */
+const MOST_SLOTS = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 4)));
 
 /*
  * A slot is a source worktree with its out-of-tree build folder and compiler cache, reused from commit to commit so that only what changed is
@@ -47,7 +51,7 @@ export async function takeSlot(tree: string, kconfigHash: string, compiler: stri
   }
   if (!lock) {
     key = `${family}-0`;
-    ctx.progress?.({ phase: 'wait', message: 'all build folders are in use' });
+    ctx.progress?.({ phase: 'wait', message: 'the build folder is in use' });
     lock = await takeLock(cacheLockFile(ctx.cacheDir, 'slots', key), { signal: ctx.signal });
   }
   try {
@@ -71,10 +75,17 @@ async function openSlot(key: string, lock: Lock, ctx: BuildContext): Promise<Slo
   await mkdir(slot.input, { recursive: true });
   for (const path of [slot.build, slot.tmp, slot.ccache]) {
     await mkdir(path, { recursive: true, mode: 0o755 });
-    if (process.getuid?.() === 0) await chown(path, slot.uid, slot.uid);
+    if (process.getuid?.() === 0) await own(path, slot.uid, ctx);
   }
   await touch(dir);
   return { ...slot, state: state.building ? {} : state, lock };
+}
+
+/** The cache may have been moved, and with its path the user changes. */
+async function own(path: string, uid: number, ctx: BuildContext): Promise<void> {
+  if ((await stat(path)).uid === uid) return;
+  const done = await runCommand('chown', ['-R', '-h', '-P', `${uid}:${uid}`, '--', path], { signal: ctx.signal });
+  if (done.code !== 0) throw new KernelError('KD_CACHE_DIR', `chown ${path}: ${done.stderr.trim()}`);
 }
 
 export async function saveSlotState(slot: Slot, state: SlotState): Promise<void> {

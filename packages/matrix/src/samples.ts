@@ -3,6 +3,9 @@ import type { Registry } from './registry.ts';
 /** Ending of the metric that keeps the standard deviation (n − 1) of a metric's samples within one boot. */
 export const WITHIN_BOOT = '.within_boot_stddev';
 
+/** A time of day or an uptime: it differs between any two boots and says nothing of the kernel. */
+const CLOCK = /^[^.]+\.time$/;
+
 export interface SampleWindow {
   /** Seconds after the first sample: LKP's `stats_part_begin` and `stats_part_end`. */
   beginSeconds?: number;
@@ -15,7 +18,7 @@ export interface SampleWindow {
  * One sample is itself; of a counter (registry: `counter`) last − first; otherwise the mean. Where there are two or
  * more samples of a non-counter, their spread becomes a metric of its own, named with {@link WITHIN_BOOT}.
  * Samples that are not finite are left out; a metric without any is absent, never 0. A `<program>.time` series is
- * the clock of that program's series: with a window, only samples within it count (LKP's stats_part).
+ * the clock of that program's series and no metric: with a window, only samples within it count (LKP's stats_part).
  */
 export function samplesToBootValues(
   samples: Record<string, number[]> | Map<string, number[]>,
@@ -25,6 +28,7 @@ export function samplesToBootValues(
   const all = samples instanceof Map ? samples : new Map(Object.entries(samples));
   const values = new Map<string, number>();
   for (const [metric, series] of all) {
+    if (CLOCK.test(metric)) continue;
     const kept = withinWindow(metric, series, all, window).filter((sample) => Number.isFinite(sample));
     if (kept.length === 0) continue;
     if (kept.length === 1) {

@@ -9,6 +9,7 @@ import {
   hostFiles,
   linesOf,
   linesOfFile,
+  loadParser,
   loadPrograms,
   maxLineLength,
   parseOutput,
@@ -108,6 +109,8 @@ describe('lines', () => {
 describe('the programs of the repository', async () => {
   const programs = await loadPrograms([join(homeDir(), 'programs')]);
   const names = [...programs.keys()];
+  const withFixtures = names.filter((name) => readdirSync(programs.get(name)!.dir).includes('fixtures'));
+  const rawFiles = (dir: string) => readdirSync(dir).filter((file) => !file.endsWith('.json'));
 
   it.each(names)('%s has scripts that a POSIX shell accepts', (name) => {
     const meta = programs.get(name)!;
@@ -124,17 +127,36 @@ describe('the programs of the repository', async () => {
     }
   });
 
-  it.each(names.filter((name) => readdirSync(programs.get(name)!.dir).includes('fixtures')))(
-    '%s parses its fixtures to the numbers beside them',
-    async (name) => {
-      const meta = programs.get(name)!;
-      const fixtures = join(meta.dir, 'fixtures');
-      for (const file of readdirSync(fixtures).filter((entry) => !entry.endsWith('.json'))) {
-        const { samples } = await parseOutput(meta, join(fixtures, file), { cacheDir });
-        expect({ ...samples }, file).toEqual(JSON.parse(readFileSync(join(fixtures, `${file}.json`), 'utf8')));
+  it.each(withFixtures)('%s parses its fixtures to the numbers beside them', async (name) => {
+    const meta = programs.get(name)!;
+    const fixtures = join(meta.dir, 'fixtures');
+    for (const file of rawFiles(fixtures)) {
+      const { samples } = await parseOutput(meta, join(fixtures, file), { cacheDir });
+      expect({ ...samples }, file).toEqual(JSON.parse(readFileSync(join(fixtures, `${file}.json`), 'utf8')));
+    }
+  });
+
+  it.each(withFixtures)('%s invents no number when its fixtures are cut anywhere', async (name) => {
+    const meta = programs.get(name)!;
+    const fixtures = join(meta.dir, 'fixtures');
+    for (const file of rawFiles(fixtures)) {
+      const raw = readFileSync(join(fixtures, file));
+      const parser = (await loadParser(meta, cacheDir))!;
+      const parse = (text: Buffer) => {
+        const { lines, context } = linesOf(text);
+        return parser(lines, context);
+      };
+      const whole = parse(raw);
+      for (let at = 1; at < raw.length; at++) {
+        // Cut at a line's end, it is a shorter run, where the format has no end of its own.
+        if (raw[at - 1] === 0x0a || raw[at] === 0x0a) continue;
+        const samples = parse(raw.subarray(0, at));
+        for (const [metric, values] of Object.entries(samples)) {
+          for (const value of values) expect(whole[metric], `${metric} of ${file} cut at ${at}`).toContain(value);
+        }
       }
-    },
-  );
+    }
+  });
 
   it.each(names)('%s gives nothing for empty and for foreign output', async (name) => {
     const meta = programs.get(name)!;

@@ -1,3 +1,5 @@
+export * from './graphs/faultHistogram.ts';
+export * from './graphs/mapanon.ts';
 export * from './mail/index.ts';
 export * from './mmtests/monitors.ts';
 export * from './mmtests/table.ts';
