@@ -8,7 +8,7 @@ import { BootError, type BootOrder, createDriver } from '@kdelta/hosts';
 import { expandJob, type HostFile, packagesOf, parseHost, parseJob, type Testcase } from '@kdelta/jobs';
 import { buildKernel, cacheRoot, type KernelArtifact } from '@kdelta/kernels';
 import { loadPrograms, type Programs } from '@kdelta/programs';
-import { resumeBoot, runBoot, runPlace, startRun, waitForRun } from '@kdelta/runner';
+import { RunMarks, resumeBoot, runBoot, runPlace, startRun, waitForRun } from '@kdelta/runner';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processesIn } from '../packages/hosts/src/process.ts';
@@ -89,8 +89,9 @@ describe('a guest', () => {
       );
       const place = runPlace(wanted.token, true);
       const spy = { ...testcase, monitors: [] };
-      await startRun(host.shell, spy, programs, place, cacheDir);
-      await waitForRun(host.shell, spy, place, { signal, reattached: true, mark: () => {} });
+      const marks = new RunMarks(() => {});
+      const listening = await startRun(host.shell, spy, programs, place, cacheDir, marks);
+      await waitForRun(host.shell, spy, place, { signal, listening, marks });
       const read = async (command: string) => (await host.shell.exec(command)).stdout.toString().trim().split('\n');
       expect((await read(`cat ${place.base}/out/reproduce.log`)).slice(0, 4)).toEqual(
         [0, 1, 10, 2].map((n) => `echo powersave > ${cpu}/cpu${n}/cpufreq/scaling_governor`),

@@ -11,7 +11,7 @@ import { readEvidence, requireRightBoot } from './evidence.ts';
 import { type GuestFiles, makeGuestFiles } from './guestFiles.ts';
 import { knownKvm, rememberKvm } from './kvmProbe.ts';
 import { cpuSeconds, identify, isAlive, kill, type ProcessId, processesIn } from './process.ts';
-import { type Accel, guestCmdline, qemuArguments } from './qemuArguments.ts';
+import { type Accel, guestCmdline, qemuArguments, TCG_CPU } from './qemuArguments.ts';
 import { qmp } from './qmp.ts';
 import { makeRootfs, type Rootfs, readRootfs } from './rootfs.ts';
 import { openShell } from './shell.ts';
@@ -106,7 +106,12 @@ export function qemuDriver(host: HostFile, ctx: HostContext): HostDriver {
       const rootfs = await rootfsFor(packages);
       const version = /version (\S+)/.exec(await runTool(QEMU, ['--version']))?.[1] ?? 'unknown';
       const accel = boot.accel === 'auto' ? ((await knownKvm(ctx.cacheDir))?.works ? 'kvm' : 'tcg') : boot.accel;
-      return { rootfs: rootfs.key, qemu: version, accel: boot.icount ? 'tcg,icount' : accel };
+      return {
+        rootfs: rootfs.key,
+        qemu: version,
+        accel: boot.icount ? 'tcg,icount' : accel,
+        cpu: accel === 'kvm' ? 'host' : TCG_CPU,
+      };
     },
   };
 }

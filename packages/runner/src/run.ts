@@ -6,12 +6,13 @@ import { gunzip, gzip } from 'node:zlib';
 import type { Shell } from '@kdelta/hosts';
 import type { ProgramMeta, Testcase } from '@kdelta/jobs';
 import { hostFiles } from '@kdelta/programs';
-import { quote, runScript } from './script.ts';
+import { CLEAN, quote, runScript } from './script.ts';
 import { readTar, type TarFile, writeTar } from './tar.ts';
 
 /** Raw files of a boot, packed and unpacked, at most. */
 const ARCHIVE_MAX_BYTES = 64 * 2 ** 20;
 const FILES_MAX_BYTES = 512 * 2 ** 20;
+const START_MS = 120_000;
 const POLL_MS = 3_000;
 /** Beside the waiting channel, in case its message is lost. Seldom: each look costs the guest's CPU. */
 const SAFETY_POLL_MS = 60_000;
@@ -31,14 +32,41 @@ export function runPlace(token: string, isGuest: boolean): RunPlace {
   return { base: `${isGuest ? '/run' : '/var/lib'}/kdelta/${token}`, scratch: `/dev/shm/kdelta-${token}` };
 }
 
-/** Puts script and programs on the host and starts the script, detached from our session: one command. */
+/** What the script has told so far, each state once, from whichever side it is heard first. */
+export class RunMarks {
+  private readonly seen = new Set<string>();
+
+  constructor(private readonly mark: (mark: RunMark) => void) {}
+
+  tell(mark: string): void {
+    if (this.seen.has(mark)) return;
+    this.seen.add(mark);
+    this.mark(mark as RunMark);
+  }
+
+  has(mark: RunMark): boolean {
+    return this.seen.has(mark);
+  }
+}
+
+/** A channel that blocks in the host's kernel until the script tells something, and so costs the measurement nothing. */
+export interface Listening {
+  active: boolean;
+  stop(): void;
+}
+
+/**
+ * Puts script and programs on the host, starts the script detached from our session, and goes on listening: one command,
+ * as each costs a tenth of a second under emulation.
+ */
 export async function startRun(
   shell: Shell,
   testcase: Testcase,
   programs: ReadonlyMap<string, ProgramMeta>,
   place: RunPlace,
   cacheDir: string,
-): Promise<void> {
+  marks: RunMarks,
+): Promise<Listening> {
   const files: TarFile[] = [
     { name: 'run.sh', content: Buffer.from(runScript({ testcase, programs, ...place })), executable: true },
   ];
@@ -50,10 +78,36 @@ export async function startRun(
         executable: file.executable,
       });
   const base = quote(place.base);
-  const command = `rm -rf ${base} && mkdir -p ${base} && cd ${base} && gzip -dc | tar xf - && mkfifo signal && : >state && { setsid sh ./run.sh </dev/null >log 2>&1 & echo $! >pid; }`;
+  const command = `rm -rf ${base} && mkdir -p ${base} && cd ${base} && gzip -dc | tar xf - && mkfifo signal && : >state && { setsid env -i ${CLEAN} sh ./run.sh </dev/null >log 2>&1 & echo $! >pid; } && echo =up && exec cat signal`;
   const archive = await promisify(gzip)(writeTar(files), { level: 6 });
-  const { status, stderr } = await shell.exec(command, { stdin: archive, timeoutMs: 120_000 });
-  if (status !== 0) throw new RunError('infra', `the host took no script: ${stderr.trim().slice(0, 300)}`);
+  const stop = new AbortController();
+  const listening: Listening = { active: true, stop: () => stop.abort() };
+  await new Promise<void>((resolve, reject) => {
+    const late = setTimeout(() => stop.abort(), START_MS);
+    let text = '';
+    const onStdout = (chunk: Buffer) => {
+      const lines = (text + chunk.toString('latin1')).split('\n');
+      text = lines.pop()!.slice(-200);
+      for (const line of lines) {
+        if (line !== '=up') marks.tell(line);
+        else {
+          clearTimeout(late);
+          resolve();
+        }
+      }
+    };
+    shell
+      .exec(command, { stdin: archive, signal: stop.signal, onStdout })
+      .then(
+        ({ stderr }) => reject(new RunError('infra', `the host took no script: ${stderr.trim().slice(0, 300)}`)),
+        reject,
+      )
+      .finally(() => {
+        clearTimeout(late);
+        listening.active = false;
+      });
+  });
+  return listening;
 }
 
 /** A run that can't be waited for or collected. */
@@ -68,58 +122,34 @@ export class RunError extends Error {
 }
 
 /**
- * Waits until the script is done; `mark` is called as it passes each state. The first time by a channel that blocks in the
- * host's kernel and so costs the measurement nothing; after a lost connection by looking every few seconds.
+ * Waits until the script is done: by listening, where the channel of its start still stands, with a look once a minute;
+ * after a lost connection by looking every few seconds.
  */
 export async function waitForRun(
   shell: Shell,
   testcase: Testcase,
   place: RunPlace,
-  options: { signal: AbortSignal; reattached: boolean; mark: (mark: RunMark) => void },
+  options: { signal: AbortSignal; listening: Listening | null; marks: RunMarks },
 ): Promise<void> {
+  const { listening, marks } = options;
   const until = Date.now() + (testcase.timeoutSeconds + SLACK_SECONDS) * 1000;
-  const seen = new Set<string>();
-  const tell = (mark: string) => {
-    if (seen.has(mark)) return;
-    seen.add(mark);
-    options.mark(mark as RunMark);
-  };
-  let listening = false;
-  const stop = new AbortController();
-  if (!options.reattached) {
-    listening = true;
-    let text = '';
-    shell
-      .exec(`exec cat ${quote(`${place.base}/signal`)}`, {
-        signal: stop.signal,
-        onStdout: (chunk) => {
-          const lines = (text + chunk.toString('latin1')).split('\n');
-          text = lines.pop()!.slice(-200);
-          for (const line of lines) tell(line);
-        },
-      })
-      .catch(() => {})
-      .finally(() => {
-        listening = false;
-      });
-  }
-  let lookAt = Date.now() + (listening ? SAFETY_POLL_MS : 0);
+  let lookAt = Date.now() + (listening?.active ? SAFETY_POLL_MS : 0);
   try {
     for (;;) {
       options.signal.throwIfAborted();
-      if (seen.has('done')) return;
-      if (!listening || Date.now() >= lookAt) {
+      if (marks.has('done')) return;
+      if (!listening?.active || Date.now() >= lookAt) {
         const state = await readState(shell, place);
-        for (const mark of state.marks) tell(mark);
+        for (const mark of state.marks) marks.tell(mark);
         if (state.done) return;
         if (!state.alive) throw new RunError('infra', 'the script on the host is gone and left no result');
-        lookAt = Date.now() + (listening ? SAFETY_POLL_MS : POLL_MS);
+        lookAt = Date.now() + (listening?.active ? SAFETY_POLL_MS : POLL_MS);
       }
       if (Date.now() > until) throw new RunError('test', `the job didn't end ${SLACK_SECONDS} s after its time`);
-      await sleep(listening ? 20 : Math.min(POLL_MS, Math.max(20, lookAt - Date.now())));
+      await sleep(listening?.active ? 20 : Math.min(POLL_MS, Math.max(20, lookAt - Date.now())));
     }
   } finally {
-    stop.abort();
+    listening?.stop();
   }
 }
 
@@ -133,7 +163,7 @@ export interface RunState {
 
 /** What the script on the host has come to. */
 export async function readState(shell: Shell, place: RunPlace): Promise<RunState> {
-  const command = `cd ${quote(place.base)} 2>/dev/null || exit 3; cat state; read -r pid <pid; if [ -f done ]; then echo =done; elif kill -0 "$pid" 2>/dev/null; then echo =alive; fi`;
+  const command = `cd ${quote(place.base)} 2>/dev/null || exit 3; cat state; read -r pid <pid; if [ -s done ]; then echo =done; elif kill -0 "$pid" 2>/dev/null; then echo =alive; fi`;
   const { status, stdout } = await shell.exec(command, { timeoutMs: 60_000, maxBytes: 65_536 });
   const lines = stdout.toString('latin1').split('\n');
   return {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BootError, type BootedHost, type BootOrder, type HostDriver, lastLines } from '@kdelta/hosts';
 import { type ProgramMeta, packagesOf, type Testcase } from '@kdelta/jobs';
-import { collectRun, RunError, readState, runPlace, startRun, stopRun, waitForRun } from './run.ts';
+import { collectRun, RunError, RunMarks, readState, runPlace, startRun, stopRun, waitForRun } from './run.ts';
 import { MARKS, Timeline } from './timeline.ts';
 import type { BootOutcome, BootResult, RunHooks } from './types.ts';
 
@@ -74,18 +74,15 @@ async function runOn(
   const work = async (): Promise<BootOutcome> => {
     hooks.progress?.('starting');
     const running = reattached && (await readState(host.shell, place)).known;
-    if (!running) await startRun(host.shell, testcase, programs, place, hooks.cacheDir);
-    hooks.progress?.('setup');
-    await waitForRun(host.shell, testcase, place, {
-      signal: hooks.signal,
-      reattached: running,
-      mark: (mark) => {
-        // Of a state that passed while nobody watched, the worker's clock knows nothing.
-        if (mark === 'program-start') hooks.progress?.('program');
-        if (mark === 'program-start' && !running) void timeline.mark(MARKS.programStart);
-        if (mark === 'program-end' && !running) void timeline.mark(MARKS.programEnd);
-      },
+    const marks = new RunMarks((mark) => {
+      if (mark === 'program-start') hooks.progress?.('program');
+      // Of a state that passed while nobody watched, the worker's clock knows nothing.
+      if (mark === 'program-start' && !running) void timeline.mark(MARKS.programStart);
+      if (mark === 'program-end' && !running) void timeline.mark(MARKS.programEnd);
     });
+    const listening = running ? null : await startRun(host.shell, testcase, programs, place, hooks.cacheDir, marks);
+    if (!marks.has('program-start')) hooks.progress?.('setup');
+    await waitForRun(host.shell, testcase, place, { signal: hooks.signal, listening, marks });
     hooks.progress?.('collecting');
     const ending = await collectRun(host.shell, place, files, isGuest);
     collected = true;

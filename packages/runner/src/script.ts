@@ -9,6 +9,9 @@ export interface ScriptPlan {
   scratch: string;
 }
 
+/** What a program finds in its environment beside its parameters; the script itself is started with no more. */
+export const CLEAN = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C TZ=UTC';
+
 /** Seconds that a monitor has to give its first output, and to end after SIGTERM. */
 const MONITOR_SECONDS = 2;
 
@@ -27,18 +30,20 @@ export function runScript(plan: ScriptPlan): string {
     return found;
   };
   const dir = (use: ProgramUse) => `${base}/programs/${use.name}`;
-  const env = (use: ProgramUse): string =>
-    [
-      'env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C TZ=UTC',
-      ...Object.entries({
-        KD_OUT: `${base}/out`,
-        KD_TMP: scratch,
-        KD_PROGRAM: use.name,
-        KD_PROGRAM_DIR: dir(use),
-        KD_REPRODUCE: `${base}/out/reproduce.log`,
-        ...use.env,
-      }).map(([name, value]) => `${variable(name)}=${quote(value)}`),
-    ].join(' ');
+  const variables = (use: ProgramUse): string =>
+    Object.entries({
+      KD_OUT: `${base}/out`,
+      KD_TMP: scratch,
+      KD_PROGRAM: use.name,
+      KD_PROGRAM_DIR: dir(use),
+      KD_REPRODUCE: `${base}/out/reproduce.log`,
+      ...use.env,
+    })
+      .map(([name, value]) => `${variable(name)}=${quote(value)}`)
+      .join(' ');
+  // This script's own environment is CLEAN, so a call needs no env(1): under emulation each exec costs tens of milliseconds.
+  const call = (use: ProgramUse, file: string, ...args: string[]) =>
+    [variables(use), quote(`${dir(use)}/${file}`), ...args].join(' ');
   const monitors = testcase.monitors.map((use) => ({ use, kind: meta(use).monitor ?? 'series' }));
   for (const use of [testcase.run, ...testcase.setups]) meta(use);
   const of = (kind: string) => monitors.filter((monitor) => monitor.kind === kind).map((monitor) => monitor.use);
@@ -47,19 +52,17 @@ export function runScript(plan: ScriptPlan): string {
 
   const setup = (use: ProgramUse) => `if [ -z "$failed" ]; then
 	ran="${use.name} $ran"
-	${env(use)} ${quote(`${dir(use)}/setup`)} ${output(use)}
+	${call(use, 'setup')} ${output(use)}
 	status=$?
 	[ $status = 0 ] || failed="setup ${use.name} $status"
 fi`;
-  const restore = (use: ProgramUse) =>
-    `\t\t${use.name}) ${env(use)} ${quote(`${dir(use)}/setup`)} restore ${output(use)} ;;`;
-  const series = (use: ProgramUse) => `(exec ${env(use)} ${quote(`${dir(use)}/monitor`)} ${output(use)}) &
+  const restore = (use: ProgramUse) => `\t\t${use.name}) ${call(use, 'setup', 'restore')} ${output(use)} ;;`;
+  const series = (use: ProgramUse) => `${call(use, 'monitor')} ${output(use)} &
 series="$series $!:${use.name}"`;
-  const snapshot = (use: ProgramUse, when: string) =>
-    `${env(use)} ${quote(`${dir(use)}/monitor`)} ${when} ${output(use)}`;
+  const snapshot = (use: ProgramUse, when: string) => `${call(use, 'monitor', when)} ${output(use)}`;
   const wrapped = of('wrap').reduceRight(
-    (command, use) => `${env(use)} ${quote(`${dir(use)}/monitor`)} ${command}`,
-    `${env(testcase.run)} ${quote(`${dir(testcase.run)}/run`)}`,
+    (command, use) => `env -i ${CLEAN} ${variables(use)} ${quote(`${dir(use)}/monitor`)} ${command}`,
+    `env -i ${CLEAN} ${variables(testcase.run)} ${quote(`${dir(testcase.run)}/run`)}`,
   );
 
   return `#!/bin/sh
@@ -131,14 +134,14 @@ fi
 cd "$base"
 restore
 dmesg >out/dmesg 2>/dev/null
-cp /proc/sys/kernel/tainted out/tainted
+read -r tainted </proc/sys/kernel/tainted
+echo "$tainted" >out/tainted
 echo "\${failed:-ok}" >out/exit
 tar cf - out state 2>/dev/null | gzip -1 >result.tar.gz
-# A file that isn't synced is empty after a reset.
-echo "\${failed:-ok}" >done.new
-sync result.tar.gz done.new
-mv done.new done
-sync .
+# A file that isn't synced is empty after a reset; an empty done is none.
+sync result.tar.gz
+echo "\${failed:-ok}" >done
+sync done .
 tell done
 rm -rf ${quote(scratch)}
 `;

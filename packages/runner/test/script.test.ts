@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProgramMeta, ProgramUse, Testcase } from '@kdelta/jobs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { quote, runScript } from '../src/script.ts';
+import { CLEAN, quote, runScript } from '../src/script.ts';
 import { readTar, writeTar } from '../src/tar.ts';
 import { overheadSeconds } from '../src/timeline.ts';
 
@@ -54,7 +54,10 @@ function runAll(programs: Record<string, Program>, timeoutSeconds = 10) {
   writeFileSync(join(base, 'run.sh'), runScript({ testcase, programs: metas, base, scratch: join(dir, 'scratch') }));
   execFileSync('mkfifo', [join(base, 'signal')]);
   writeFileSync(join(base, 'state'), '');
-  const ran = spawnSync('sh', [join(base, 'run.sh')], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const ran = spawnSync('env', ['-i', ...CLEAN.split(' '), 'sh', join(base, 'run.sh')], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   expect(ran.stderr).toBe('');
   const out = (name: string) =>
     existsSync(join(base, 'out', name)) ? readFileSync(join(base, 'out', name), 'utf8') : null;
