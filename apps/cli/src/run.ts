@@ -1,5 +1,4 @@
 import type { TimelineEntry } from '@kdelta/hosts';
-import { writeMatrixJson } from '@kdelta/matrix';
 import { overheadSeconds } from '@kdelta/runner';
 import {
   expandOn,
@@ -62,7 +61,7 @@ async function run(jobName: string, options: RunOptions, signal: AbortSignal): P
   const log = openLog('warn');
   const world = await openContext({ log, signal, configFile: options.config });
   const { ctx } = world;
-  const show = showProgress(options.json ?? false);
+  const show = showProgress();
   const boots: number[] = [];
   try {
     const { jobs, text } = readJobs(ctx.dirs.home, jobName, ctx.programs);
@@ -242,7 +241,8 @@ interface Result {
 function asJson(results: Result[]): unknown {
   const one = ({ testcase, finished, matrix }: Result) => ({
     testcase: testcase.name,
-    matrix: JSON.parse(writeMatrixJson(matrix)),
+    // The columns are `boots`, in order.
+    matrix: Object.fromEntries(matrix.metrics),
     boots: finished.map((row) => ({
       id: row.id,
       state: row.state,
