@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { cacheDir } from '@kdelta/home';
+import { cacheDir, homeDir } from '@kdelta/home';
 import { type Bot, freePort, startBot } from './bot.ts';
 import { type Catcher, catchMail } from './catcher.ts';
 import { type Check, checkFound, checkQuiet } from './checks.ts';
@@ -118,7 +118,7 @@ trees:
     baseline: ${base.tag}
     poll: 5s
     kconfig: { base: allnoconfig, fragments: [qemu-x86_64.config] }
-    jobs: [pft]
+    jobs: [${JSON.stringify(join(homeDir(), 'test', 'demo', 'pft.yaml'))}]
     hosts: [qemu-icount]
     mail: { mode: auto, to: [author], cc: [${list}], allow: ["*@example.org"] }
 `;

@@ -29,7 +29,7 @@ import type { TestContext } from './context.ts';
 export interface LabCommit {
   subject: string;
   author: string;
-  /** Fault rate of this kernel; boots scatter around it by 0.02 %. */
+  /** Fault rate of this kernel; boots scatter around it by half of the lab's noise, ± 0.02 % unless told otherwise. */
   level: number;
   builds?: boolean;
   boots?: boolean;
@@ -48,7 +48,12 @@ export interface Lab {
 
 export const shaOf = (n: number) => n.toString(16).padStart(2, '0').repeat(20);
 
-export async function openLab(ctx: TestContext, commits: LabCommit[], mail: Partial<TreeConfig['mail']>): Promise<Lab> {
+export async function openLab(
+  ctx: TestContext,
+  commits: LabCommit[],
+  mail: Partial<TreeConfig['mail']>,
+  noise = 0.0004,
+): Promise<Lab> {
   const config = {
     name: 'demo',
     bisect: { enabled: true, budget: 60, certainty: 0.95 },
@@ -106,9 +111,9 @@ export async function openLab(ctx: TestContext, commits: LabCommit[], mail: Part
 
   let seed = 1;
   const jitter = () => {
-    // Park & Miller (1988); uniform, ± 0.02 %.
+    // Park & Miller (1988); uniform.
     seed = (seed * 48271) % 2147483647;
-    return 1 + 0.0004 * (seed / 2147483647 - 0.5);
+    return 1 + noise * (seed / 2147483647 - 0.5);
   };
 
   const buildAll = async () => {

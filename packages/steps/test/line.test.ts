@@ -186,6 +186,24 @@ test('without a regression nothing is bisected and no mail is made', async () =>
   expect(received).toEqual([]);
 });
 
+test('an inconclusive KPI gets more boots up to the job’s limit, then it is said', async () => {
+  const lab = await openLab(
+    ctx,
+    range((c) => {
+      for (const commit of c) commit.level = 100_000;
+    }),
+    auto,
+    0.1,
+  );
+  const pairId = await lab.plan(0, 11);
+  await lab.settle();
+  expect(await pairOf(ctx, pairId)).toMatchObject({ state: 'judged', verdict: 'inconclusive', looks: 3 });
+  // 3 + 3 at first, at most 9 + 9: three blocks of six.
+  const boots = await ctx.db.select().from(boot).where(eq(boot.pairId, pairId));
+  expect(boots).toHaveLength(18);
+  expect(new Set(boots.map((b) => b.block)).size).toBe(3);
+});
+
 test('by default a report is a draft, and with an empty allow-list it can reach nobody', async () => {
   const lab = await openLab(ctx, range(), {});
   await lab.plan(6, 7);
