@@ -341,6 +341,22 @@ export async function seedLab(
         })
         .returning(),
     );
+    const told = judgement.deltas.filter((delta) => delta.kpi || !['same', 'inconclusive'].includes(delta.verdict));
+    const metrics = await metricIds(
+      db as never,
+      told.map((delta) => delta.metric),
+    );
+    if (told.length)
+      await db.insert(t.delta).values(
+        told.map((delta) => ({
+          judgementId,
+          metricId: metrics.get(delta.metric)!,
+          kpi: delta.kpi,
+          verdict: delta.verdict,
+          changePct: delta.changePct,
+          flags: delta.flags,
+        })),
+      );
     await db
       .update(t.pair)
       .set({ judgementId, verdict: judgement.verdict, line: judgement.line, judgedAt: at(clock) })
@@ -442,6 +458,11 @@ export async function seedLab(
       wantedAt: at(4),
     });
 
+  const mean = (matrix: Matrix) => {
+    const values = matrix.metrics.get(KPI)!.filter((v): v is number => v !== null);
+    return values.reduce((a, b) => a + b, 0) / values.length;
+  };
+  const level = { old: mean(icountBase), new: mean(icountHead) };
   // bisects: the real search over replayed numbers
   const kpiId = (await metricIds(db as never, [KPI])).get(KPI)!;
   const bisect = async (stopAfter: number | null, pairId: number | null) => {
@@ -518,7 +539,7 @@ export async function seedLab(
         }
         const isNew = index >= shas.indexOf(culprit);
         const values = Array.from({ length: probe.boots }, () =>
-          Number(((isNew ? 236 : 325) * (1 + 0.002 * normal(random))).toFixed(3)),
+          Number(((isNew ? level.new : level.old) * (1 + 0.002 * normal(random))).toFixed(3)),
         );
         observe(search, { sha: probe.sha, values, session: 's', verify: step.kind === 'verify' });
         const [kernel] = await db

@@ -57,6 +57,8 @@ async function readAssets(dir: string): Promise<Assets> {
 }
 
 export function serveAssets(app: FastifyInstance, assets: Assets): void {
+  // Browsers ask for it beside files that name no icon.
+  app.get('/favicon.ico', { schema: { hide: true } }, (_request, reply) => reply.redirect(assets.url('icon.svg'), 302));
   app.get<{ Params: { file: string } }>('/assets/:file', { schema: { hide: true } }, (request, reply) => {
     const asset = assets.byFile.get(request.params.file);
     if (!asset) return reply.callNotFound();

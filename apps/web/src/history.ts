@@ -68,23 +68,28 @@ function kernelsOf(series: Series): Kernel[] {
 function plot(holder: HTMLElement, series: Series, syncKey: string): void {
   const kernels = kernelsOf(series);
   const x: number[] = [];
-  const dots: number[] = [];
-  const at: { kernel: Kernel; boot: number }[] = [];
+  const dots: (number | null)[] = [];
+  const at: { kernel: Kernel; boot: number | null }[] = [];
   const median: (number | null)[] = [];
   const low: (number | null)[] = [];
   const high: (number | null)[] = [];
   const spread = pooledSd(kernels);
   kernels.forEach((kernel, k) => {
     const mid = medianOf(kernel.values);
+    const push = (place: number, dot: number | null, boot: number | null, line: number | null) => {
+      x.push(place);
+      dots.push(dot);
+      at.push({ kernel, boot });
+      median.push(line);
+      low.push(line === null ? null : line - 2 * spread);
+      high.push(line === null ? null : line + 2 * spread);
+    };
+    // Boots of a kernel lie a little beside each other, in the order in which they ran; the median stands in their middle.
+    const n = kernel.values.length;
+    const half = n >> 1;
     kernel.values.forEach((value, i) => {
-      // Boots of a kernel lie a little beside each other, in the order in which they ran.
-      x.push(k + (kernel.values.length > 1 ? (i / (kernel.values.length - 1) - 0.5) * 0.5 : 0));
-      dots.push(value);
-      at.push({ kernel, boot: kernel.boots[i]! });
-      const middle = i === kernel.values.length >> 1;
-      median.push(middle ? mid : null);
-      low.push(middle ? mid - 2 * spread : null);
-      high.push(middle ? mid + 2 * spread : null);
+      if (i === half) push(k, n % 2 ? value : null, n % 2 ? kernel.boots[i]! : null, mid);
+      if (i !== half || n % 2 === 0) push(k + (n > 1 ? (i / (n - 1) - 0.5) * 0.5 : 0), value, kernel.boots[i]!, null);
     });
   });
   const style = getComputedStyle(document.documentElement);
@@ -151,7 +156,7 @@ function plot(holder: HTMLElement, series: Series, syncKey: string): void {
           tip.hidden = !point;
           if (!point || i === null || i === undefined) return;
           const mark = series.marks.find((one) => one.head_kernel_id === point.kernel.id);
-          tip.textContent = `${point.kernel.sha?.slice(0, 12) ?? `kernel ${point.kernel.id}`}  boot ${point.boot}: ${dots[i]}${mark ? `  ${mark.verdict} (pair ${mark.pair_id})` : ''}`;
+          tip.textContent = `${point.kernel.sha?.slice(0, 12) ?? `kernel ${point.kernel.id}`}  ${point.boot === null ? `median: ${median[i]}` : `boot ${point.boot}: ${dots[i]}`}${mark ? `  ${mark.verdict} (pair ${mark.pair_id})` : ''}`;
           tip.style.left = `${Math.min(u.cursor.left ?? 0, u.over.clientWidth - 260)}px`;
         },
       ],
@@ -166,7 +171,7 @@ function plot(holder: HTMLElement, series: Series, syncKey: string): void {
 }
 
 /** Two clicked points offer what can be done between them. */
-function choosePoints(u: uPlot, at: { kernel: Kernel; boot: number }[], series: Series): void {
+function choosePoints(u: uPlot, at: { kernel: Kernel; boot: number | null }[], series: Series): void {
   let chosen: Kernel[] = [];
   let down = 0;
   u.over.addEventListener('mousedown', (event) => {

@@ -145,7 +145,10 @@ function Kernels({ series, tree }: { series: Series; tree?: string }) {
     return (
       <tr>
         <td>
-          {point.sha ? <Commit sha={point.sha} /> : <a href={urls.kernel(point.kernel_id)}>kernel {point.kernel_id}</a>}
+          {point.sha ? <Commit sha={point.sha} /> : null}{' '}
+          <a class="quiet" href={urls.kernel(point.kernel_id)}>
+            kernel {point.kernel_id}
+          </a>
         </td>
         <td class="n">{point.n}</td>
         <td class="n">{value(point.median)}</td>

@@ -154,52 +154,54 @@ function NoiseByDay({ noise }: { noise: HostNoisePoint[] }) {
     groups.set(key, [...(groups.get(key) ?? []), point]);
   }
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">KPI</th>
-          <th scope="col" class="n">
-            Last
-          </th>
-          <th scope="col" class="n">
-            Largest
-          </th>
-          <th scope="col">By day</th>
-        </tr>
-      </thead>
-      <tbody>
-        {[...groups].map(([key, points]) => {
-          const most = Math.max(...points.map((point) => point.within_pct), 0.0001);
-          return (
-            <tr>
-              <th scope="row">{key}</th>
-              <td class="n">{value(points.at(-1)!.within_pct)} %</td>
-              <td class="n">{value(most)} %</td>
-              <td>
-                <svg
-                  class="spark"
-                  viewBox={`0 0 ${points.length * 6} 24`}
-                  width={points.length * 6}
-                  height="24"
-                  role="img"
-                  aria-label="noise by day"
-                >
-                  {points.map((point, i) => (
-                    <rect
-                      x={i * 6}
-                      width="5"
-                      y={22 - (point.within_pct / most) * 20}
-                      height={(point.within_pct / most) * 20}
-                    >
-                      <title>{`${point.day}: ${value(point.within_pct)} %, ${point.boots} boots`}</title>
-                    </rect>
-                  ))}
-                </svg>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <div class="scroll" tabIndex={0} role="region" aria-label="Noise by day">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">KPI</th>
+            <th scope="col" class="n">
+              Last
+            </th>
+            <th scope="col" class="n">
+              Largest
+            </th>
+            <th scope="col">By day</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...groups].map(([key, points]) => {
+            const most = Math.max(...points.map((point) => point.within_pct), 0.0001);
+            return (
+              <tr>
+                <th scope="row">{key}</th>
+                <td class="n">{value(points.at(-1)!.within_pct)} %</td>
+                <td class="n">{value(most)} %</td>
+                <td>
+                  <svg
+                    class="spark"
+                    viewBox={`0 0 ${points.length * 6} 24`}
+                    width={points.length * 6}
+                    height="24"
+                    role="img"
+                    aria-label="noise by day"
+                  >
+                    {points.map((point, i) => (
+                      <rect
+                        x={i * 6}
+                        width="5"
+                        y={22 - (point.within_pct / most) * 20}
+                        height={(point.within_pct / most) * 20}
+                      >
+                        <title>{`${point.day}: ${value(point.within_pct)} %, ${point.boots} boots`}</title>
+                      </rect>
+                    ))}
+                  </svg>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -32,34 +32,36 @@ export function renderTrees(frame: Frame, trees: TreeRow[], jobs: JobOnDisk[]): 
                 <Time at={tree.next_fetch_at} now={frame.now} />
               </p>
             )}
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Branch</th>
-                  <th scope="col">Head</th>
-                  <th scope="col">Seen</th>
-                  <th scope="col">State</th>
-                </tr>
-              </thead>
-              <tbody>
-                {tree.heads.map((head) => (
+            <div class="scroll" tabIndex={0} role="region" aria-label="Branches">
+              <table>
+                <thead>
                   <tr>
-                    <td>
-                      <a href={urls.pairs({ tree: tree.name, branch: head.branch })}>{head.branch}</a>
-                    </td>
-                    <td>
-                      <Commit sha={head.sha} subject={head.subject} />
-                    </td>
-                    <td>
-                      <Time at={head.seen_at} now={frame.now} />
-                    </td>
-                    <td>
-                      <StateMark state={head.state} /> <span class="quiet">{head.note}</span>
-                    </td>
+                    <th scope="col">Branch</th>
+                    <th scope="col">Head</th>
+                    <th scope="col">Seen</th>
+                    <th scope="col">State</th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {tree.heads.map((head) => (
+                    <tr>
+                      <td>
+                        <a href={urls.pairs({ tree: tree.name, branch: head.branch })}>{head.branch}</a>
+                      </td>
+                      <td>
+                        <Commit sha={head.sha} subject={head.subject} />
+                      </td>
+                      <td>
+                        <Time at={head.seen_at} now={frame.now} />
+                      </td>
+                      <td>
+                        <StateMark state={head.state} /> <span class="quiet">{head.note}</span>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
             <details>
               <summary>Configuration</summary>
               <pre tabIndex={0}>{JSON.stringify(tree.config, null, 2)}</pre>
@@ -69,30 +71,32 @@ export function renderTrees(frame: Frame, trees: TreeRow[], jobs: JobOnDisk[]): 
         <section aria-labelledby="jobs">
           <h2 id="jobs">Jobs</h2>
           {jobs.length ? (
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Job</th>
-                  <th scope="col">Program</th>
-                  <th scope="col">Parameters</th>
-                  <th scope="col" class="n">
-                    Boots
-                  </th>
-                  <th scope="col">State</th>
-                </tr>
-              </thead>
-              <tbody>
-                {jobs.map((job) => (
+            <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
+              <table>
+                <thead>
                   <tr>
-                    <th scope="row">{job.name}</th>
-                    <td>{job.program}</td>
-                    <td>{job.params}</td>
-                    <td class="n">{job.boots}</td>
-                    <td>{job.error ? <span class="failure-inline">{job.error}</span> : 'loaded'}</td>
+                    <th scope="col">Job</th>
+                    <th scope="col">Program</th>
+                    <th scope="col">Parameters</th>
+                    <th scope="col" class="n">
+                      Boots
+                    </th>
+                    <th scope="col">State</th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {jobs.map((job) => (
+                    <tr>
+                      <th scope="row">{job.name}</th>
+                      <td>{job.program}</td>
+                      <td>{job.params}</td>
+                      <td class="n">{job.boots}</td>
+                      <td>{job.error ? <span class="failure-inline">{job.error}</span> : 'loaded'}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           ) : (
             <Empty>No job file is in jobs/.</Empty>
           )}
