@@ -80,5 +80,14 @@ const program = new Command('kdelta').description('kernel performance regression
 const wanted = process.argv[2];
 const chosen = wanted === undefined ? undefined : subcommands[wanted];
 if (chosen) program.addCommand(await chosen.load());
-else for (const [name, { description }] of Object.entries(subcommands)) program.command(name).description(description);
+else
+  for (const [name, { description }] of Object.entries(subcommands).sort())
+    program.command(name).description(description);
+endUsageErrorsWith2(program);
 await program.parseAsync();
+
+/** Commander ends with 1 on wrong usage; here 1 is a negative answer, and 2 is usage. */
+function endUsageErrorsWith2(command: Command): void {
+  command.exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+  for (const inner of command.commands) endUsageErrorsWith2(inner);
+}

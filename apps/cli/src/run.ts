@@ -68,7 +68,7 @@ async function run(jobName: string, options: RunOptions, signal: AbortSignal): P
     const host = readHost(ctx.dirs.home, world.env, options.host);
     const wanted = await resolveKernel(ctx, options.kernel, options.kconfig);
     const hostId = await wantHost(ctx.db, host);
-    const kernelRow = await wantKernel(ctx.db, { ...wanted, cmdline: options.cmdline.trim() });
+    const kernelRow = await wantKernel(ctx.db, { ...wanted, cmdline: options.cmdline.trim(), priority: 20 });
 
     const failure = await buildIt(ctx, kernelRow.id, show.line);
     if (failure) {
@@ -91,7 +91,7 @@ async function run(jobName: string, options: RunOptions, signal: AbortSignal): P
               testcaseId: testcase.id,
               hostId,
               seq,
-              priority: 5,
+              priority: 20,
             })),
           )
           .returning({ id: boot.id });

@@ -12,7 +12,7 @@ import {
   takeBackClaims,
   tree,
 } from '@kdelta/store';
-import { and, asc, eq, isNull, lt } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, lt } from 'drizzle-orm';
 import type { Next, Step, StepContext, StepDef } from './context.ts';
 import { advancePairsOf, readyBoots } from './pairLife.ts';
 import { writeProgress } from './progress.ts';
@@ -24,7 +24,13 @@ type KernelRow = RowOf<typeof kernel>;
  * wanted → building → built | failed. A kernel whose loadable sections and command line equal an earlier one's gets its id
  * as `sameAs`. A failed build is an outcome, kept with its log; `infra` (disk full, no network) is tried again.
  */
-const run: Step = (ctx, id) =>
+const run: Step = async (ctx, id) => {
+  // What a bisect or a person waits for goes before the heads in the queue; this one is still due afterwards.
+  const [first] = await build.due(ctx.db);
+  await buildOne(ctx, first && (await isMoreUrgent(ctx.db, first.id, id)) ? first.id : id);
+};
+
+const buildOne: Step = (ctx, id) =>
   withClaim(
     ctx,
     kernel,
@@ -96,9 +102,18 @@ export const build: StepDef = {
       .select({ id: kernel.id, attempt: kernel.attempt })
       .from(kernel)
       .where(and(eq(kernel.state, 'wanted'), unclaimed(kernel), only(kernel, id)))
-      .orderBy(asc(kernel.id)),
+      .orderBy(desc(kernel.priority), asc(kernel.id)),
   takeBack: async (db) => (await takeBackClaims(db, kernel, ['wanted', 'building'], 'wanted')).length,
 };
+
+async function isMoreUrgent(db: Db, one: number, other: number): Promise<boolean> {
+  const rows = await db
+    .select({ id: kernel.id, priority: kernel.priority })
+    .from(kernel)
+    .where(inArray(kernel.id, [one, other]));
+  const of = (id: number) => rows.find((row) => row.id === id)?.priority ?? 0;
+  return of(one) > of(other);
+}
 
 /** Where a tree's mirror lies. */
 export function mirrorDir(ctx: Pick<StepContext, 'dirs'>, treeName: string): string {
