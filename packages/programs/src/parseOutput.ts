@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ProgramMeta } from '@kdelta/jobs';
 import { runForeignParser } from './foreign.ts';
 import { type Lines, linesOf, linesOfFile } from './lines.ts';
+import { metricInfo } from './metricInfo.ts';
 import { loadParser } from './parser.ts';
 import { type Samples, Sink } from './parsing.ts';
 
@@ -10,7 +11,7 @@ import { type Samples, Sink } from './parsing.ts';
 export interface ParsedOutput {
   /** `program.name` → numbers in the order of the output. */
   samples: Samples;
-  /** Names of meta.yaml's `required` that the output lacks: not empty = an incomplete run, class `test`. */
+  /** What the output lacks of meta.yaml's `required`, or of its KPIs: not empty = an incomplete run, class `test`. */
   missing: string[];
 }
 
@@ -28,8 +29,17 @@ export async function parseOutput(
   for (const [name, values] of Object.entries(found)) {
     for (const value of values) out.add(`${meta.name}.${name}`, value);
   }
+  return { samples: out.samples, missing: missingMetrics(meta, out) };
+}
+
+/** `required`; a benchmark that requires nothing by name (it has several tests) must have one KPI at least. */
+function missingMetrics(meta: ProgramMeta, out: Sink): string[] {
   const missing = meta.required.filter((name) => out.count(`${meta.name}.${name}`) === 0);
-  return { samples: out.samples, missing };
+  if (meta.type !== 'benchmark' || meta.required.length > 0) return missing;
+  const kpis = Object.keys(meta.metrics).filter((name) => meta.metrics[name]?.kpi);
+  const prefix = `${meta.name}.`.length;
+  if (kpis.length === 0 || Object.keys(out.samples).some((name) => metricInfo(meta, name.slice(prefix)).kpi)) return [];
+  return [kpis.join(' or ')];
 }
 
 async function parseRaw(meta: ProgramMeta, raw: string | Buffer, cacheDir: string): Promise<Samples> {

@@ -54,6 +54,17 @@ describe('a new benchmark', () => {
     expect(parsed.missing).toEqual([]);
   });
 
+  it('is incomplete without any KPI where it requires nothing by name', async () => {
+    const meta = findProgram(await loadPrograms([join(homeDir(), 'programs')]), 'iperf');
+    expect((await parseOutput(meta, Buffer.from('{"error": "refused"}\n'), { cacheDir })).missing).toHaveLength(1);
+  });
+
+  it('that never stops printing numbers is refused before they fill the memory', async () => {
+    const meta = findProgram(await loadPrograms([join(homeDir(), 'programs')]), 'proc-vmstat');
+    const endless = Buffer.alloc(30_000_000, 'pgfault 12345\n');
+    await expect(parseOutput(meta, endless, { cacheDir })).rejects.toMatchObject({ code: 'KD_OUTPUT_TOO_LARGE' });
+  });
+
   it('names what an incomplete output lacks', async () => {
     const meta = findProgram(await loadPrograms(programRoots(env)), 'copybench');
     expect((await parseOutput(meta, Buffer.from('copied at 12.5'), { cacheDir })).missing).toEqual(['speed']);
