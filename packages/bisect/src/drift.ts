@@ -14,13 +14,15 @@ export interface DriftInput {
 
 export interface Drift {
   offset: Float64Array;
-  /** Whether a drift within a block explains the boots clearly better than none. */
+  /** Whether a drift within a block explains the boots better than none, and clearly so. */
   found: boolean;
+  clear: boolean;
 }
 
 /** Steps of the walk per boot, in σ. */
 const STEPS = [0.05, 0.1, 0.2, 0.4];
-/** Log likelihood ratio from which a drift is taken to be there. */
+/** Log likelihood ratio from which a drift is taken out of the boots, and from which it is said to be there. */
+const LIKELY = 1.5;
 const CLEAR = 3;
 /** Spread of the level between blocks, in σ. */
 const BETWEEN = 1;
@@ -47,9 +49,10 @@ export function estimateDrift(input: DriftInput): Drift {
       best = step;
     }
   }
-  const found = bestGain > CLEAR;
+  const found = bestGain > LIKELY;
+  const clear = bestGain > CLEAR;
   const offset = new Float64Array(n);
-  if (!found && chains.length === 1) return { offset, found };
+  if (!found && chains.length === 1) return { offset, found, clear };
   const q = ((found ? best : 0) * input.sigma) ** 2;
   for (const chain of chains) {
     const forward = predictions(chain, clipped, input.variance, start, q);
@@ -62,7 +65,7 @@ export function estimateDrift(input: DriftInput): Drift {
       offset[i] = (f.mean / f.variance + b.mean / b.variance) / Math.max(precision, 1 / start);
     });
   }
-  return { offset, found };
+  return { offset, found, clear };
 }
 
 /** Mean and variance of the offset at each boot of a chain, from the boots before it. */

@@ -35,15 +35,17 @@ export function computePosterior(search: Search): Posterior {
       ? binaryEvidence(table, isNew, weight)
       : numberEvidence(search, table, isNew, weight);
 
-  const log = new Float64Array(graph.size + 1);
-  for (let b = 0; b < graph.size; b++) log[b] = Math.log(prior[b]! * (1 - none)) + evidence.classes[classOf[b]!]!;
-  log[graph.size] = Math.log(none) + evidence.none;
-  const total = logSum(log);
+  // within a class the prior decides, so one exponential per class does
+  const total = logSum([
+    ...evidence.classes.map((e, k) => Math.log(weight[k]! * (1 - none)) + e),
+    Math.log(none) + evidence.none,
+  ]);
+  const perPrior = evidence.classes.map((e) => Math.exp(e + Math.log(1 - none) - total));
   const mass = new Float64Array(graph.size);
-  for (let b = 0; b < graph.size; b++) mass[b] = Math.exp(log[b]! - total);
+  for (let b = 0; b < graph.size; b++) mass[b] = prior[b]! * perPrior[classOf[b]!]!;
   return {
     mass,
-    none: Math.exp(log[graph.size]! - total),
+    none: Math.exp(Math.log(none) + evidence.none - total),
     step: evidence.step,
     logOdds: evidence.logOdds,
     drift: evidence.drift,
@@ -95,7 +97,9 @@ export function bootTable(search: Search): BootTable {
 }
 
 /** Groups candidates that no boot so far tells apart: they differ in prior only. */
-export function partition(search: Search, commits: number[]) {
+export function partition(search: Search, commits: number[]): Partition {
+  const before = partitions.get(search);
+  if (before?.commits === commits.length) return before;
   const { graph, prior } = search;
   const classOf = new Int32Array(graph.size);
   let classes = 1;
@@ -120,8 +124,20 @@ export function partition(search: Search, commits: number[]) {
     isNew[c * commits.length + BAD] = 1;
     for (let k = 2; k < commits.length; k++) isNew[c * commits.length + k] = isAncestor(graph, b, commits[k]!) ? 1 : 0;
   }
-  return { classOf, isNew, weight };
+  const found = { commits: commits.length, classOf, isNew, weight };
+  partitions.set(search, found);
+  return found;
 }
+
+interface Partition {
+  commits: number;
+  classOf: Int32Array;
+  isNew: Uint8Array;
+  weight: Float64Array;
+}
+
+/** The last partition of a search: probed commits are only ever added. */
+const partitions = new WeakMap<Search, Partition>();
 
 function binaryEvidence(table: BootTable, isNew: Uint8Array, weight: Float64Array): Evidence {
   const runs = new Float64Array(table.commits.length);
@@ -234,7 +250,7 @@ function metricEvidence(
 /** Subtracts the host's drift and the blocks' offsets from data.y; twice, as labels get clearer. */
 export function takeDriftOut(data: MetricData): boolean {
   const raw = Float64Array.from(data.y);
-  let drift: Drift = { offset: new Float64Array(raw.length), found: false };
+  let drift: Drift = { offset: new Float64Array(raw.length), found: false, clear: false };
   for (let round = 0; round < 2; round++) {
     const rough = roughLevels(data);
     const gap = rough.mu1 - rough.mu0;
@@ -248,7 +264,7 @@ export function takeDriftOut(data: MetricData): boolean {
     for (let i = 0; i < raw.length; i++) data.y[i] = raw[i]! - drift.offset[i]!;
     if (!drift.found) break;
   }
-  return drift.found;
+  return drift.clear;
 }
 
 /** Relative spread between builds; too small to matter beside that of boots, it counts as none. */
