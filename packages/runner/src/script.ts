@@ -62,7 +62,7 @@ series="$series $!:${use.name}"`;
   const snapshot = (use: ProgramUse, when: string) => `${call(use, 'monitor', when)} ${output(use)}`;
   const wrapped = of('wrap').reduceRight(
     (command, use) => `env -i ${CLEAN} ${variables(use)} ${quote(`${dir(use)}/monitor`)} ${command}`,
-    `env -i ${CLEAN} ${variables(testcase.run)} ${quote(`${dir(testcase.run)}/run`)}`,
+    `$randomised env -i ${CLEAN} ${variables(testcase.run)} ${quote(`${dir(testcase.run)}/run`)}`,
   );
 
   return `#!/bin/sh
@@ -78,7 +78,9 @@ tell() {
 	echo "$1 $up" >>state
 	echo "$1" >&9
 }
-failed= ran= series=
+failed= ran= series= randomised=
+# Monitors run without randomised addresses (see run.ts); what is measured has them.
+! command -v setarch >/dev/null || randomised='setarch linux64'
 
 restore() {
 	for name in $ran; do

@@ -23,7 +23,7 @@ interface Program {
 }
 
 /** Lays the programs out as on a host, runs the script to its end, and returns what it left. */
-function runAll(programs: Record<string, Program>, timeoutSeconds = 10) {
+function runAll(programs: Record<string, Program>, timeoutSeconds = 10, under: string[] = []) {
   const base = join(dir, 'base');
   const metas = new Map<string, ProgramMeta>();
   const use = (name: string): ProgramUse => ({ name, env: programs[name]!.env ?? {} });
@@ -54,7 +54,8 @@ function runAll(programs: Record<string, Program>, timeoutSeconds = 10) {
   writeFileSync(join(base, 'run.sh'), runScript({ testcase, programs: metas, base, scratch: join(dir, 'scratch') }));
   execFileSync('mkfifo', [join(base, 'signal')]);
   writeFileSync(join(base, 'state'), '');
-  const ran = spawnSync('env', ['-i', ...CLEAN.split(' '), 'sh', join(base, 'run.sh')], {
+  const command = [...under, 'env', '-i', ...CLEAN.split(' '), 'sh', join(base, 'run.sh')];
+  const ran = spawnSync(command[0]!, command.slice(1), {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -147,6 +148,14 @@ describe('the script of a boot', () => {
     const { out } = runAll({ bench: { type: 'benchmark', script: 'pwd; ls -A; touch x' } });
     expect(out('bench')).toBe(`${join(dir, 'scratch')}\n`);
     expect(existsSync(join(dir, 'scratch'))).toBe(false);
+  });
+
+  it('gives the benchmark the default personality, whatever the script itself runs under', () => {
+    const { out } = runAll({ bench: { type: 'benchmark', script: 'cat /proc/self/personality' } }, 10, [
+      'setarch',
+      '-R',
+    ]);
+    expect(out('bench')).toBe('00000000\n');
   });
 
   it('says which part failed, and restores all the same', () => {
