@@ -3,14 +3,20 @@ import type { Failure, Progress } from '@kdelta/store';
 import { ago, percent, seconds, shortSha, when } from '../numbers.ts';
 import { urls } from '../urls.ts';
 
-const MARKS: Record<string, string> = { regression: '▼', improvement: '▲', changed: '◆', same: '=', inconclusive: '?' };
+export const VERDICT_MARKS: Record<string, string> = {
+  regression: '▼',
+  improvement: '▲',
+  changed: '◆',
+  same: '=',
+  inconclusive: '?',
+};
 
 /** A verdict as a mark and a word: never by colour alone. */
 export function VerdictMark({ verdict, short }: { verdict: Verdict | null | undefined; short?: boolean }) {
   if (!verdict) return <span class="verdict none">–</span>;
   return (
     <span class={`verdict ${verdict}`} title={verdict}>
-      <i aria-hidden="true">{MARKS[verdict]}</i>
+      <i aria-hidden="true">{VERDICT_MARKS[verdict]}</i>
       {short ? <span class="hidden">{verdict}</span> : ` ${verdict}`}
     </span>
   );

@@ -5,6 +5,7 @@ import {
   listRange,
   listSamePairs,
   loadJudgement,
+  loadJudgementHead,
   loadMetricHistory,
   loadPair,
   type PairBoot,
@@ -40,10 +41,11 @@ export const ROWS_PER_PAGE = 200;
 
 /** All that a pair's page shows; throws 404 KD_NOT_FOUND. */
 export async function pairPage(ctx: ServerContext, id: number, query: DeltaQuery): Promise<PairPage> {
+  const plain = isPlain(query);
   const pair = await loadPair(ctx.db, id);
   if (!pair) throw notFound('pair', id);
   const [judgement, range] = await Promise.all([
-    pair.judgement_id === null ? null : loadJudgement(ctx.db, pair.judgement_id),
+    pair.judgement_id === null ? null : (plain ? loadJudgementHead : loadJudgement)(ctx.db, pair.judgement_id),
     pair.base.sha && pair.head.sha && pair.base.sha !== pair.head.sha
       ? listRange(ctx.db, pair.base.sha, pair.head.sha, 60)
       : [],
@@ -70,7 +72,6 @@ export async function pairPage(ctx: ServerContext, id: number, query: DeltaQuery
     };
   const { packed, ...row } = judgement;
   const head = unpackJudgementHead(packed);
-  const plain = isPlain(query);
   const deltas = plain ? head.deltas : unpackJudgement(packed).deltas;
   const kpis = head.deltas.filter((delta) => delta.kpi);
   const chosen = chooseDeltas(deltas, query).filter((delta) => !delta.kpi);
