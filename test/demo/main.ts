@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
   let base: BaseTree | undefined;
   let bot: Bot | undefined;
   let catcher: Catcher | undefined;
-  let kept = false;
+  let found = false;
   try {
     base = await makeBaseTree({ cacheDir: cacheDir(), progress: say, signal: stop.signal });
     const { planted, origin, work } = await plant(dir, base, options);
@@ -63,8 +63,8 @@ async function main(): Promise<number> {
       ? await checkQuiet(board, catcher.mails)
       : await checkFound(board, planted, catcher.mails, list);
     if (!options.quiet) printMail(catcher, planted);
-    kept = true;
     const failed = report(say, checks, planted);
+    found = failed === 0;
     if (options.keep && !stop.signal.aborted) {
       say(`the dashboard stays at ${bot.url}; Ctrl-C ends it`);
       await sleep(2 ** 31 - 1, undefined, { signal: stop.signal }).catch(() => {});
@@ -72,14 +72,26 @@ async function main(): Promise<number> {
     return failed ? 1 : 0;
   } catch (error) {
     say(stop.signal.aborted ? 'interrupted' : `the demo failed: ${(error as Error).message}`);
-    if (bot && !kept && !stop.signal.aborted) process.stdout.write(`\nThe bot's last words:\n${bot.tail()}\n`);
+    if (bot && !stop.signal.aborted) process.stdout.write(`\nThe bot's last words:\n${bot.tail()}\n`);
     return stop.signal.aborted ? 3 : 1;
   } finally {
     await bot?.stop();
     await catcher?.close();
     await base?.hold.release();
+    if (!found) await keepLog(say, dir);
     await rm(dir, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
+}
+
+/** The bot's log outlives a demo that went wrong. */
+async function keepLog(say: Say, dir: string): Promise<void> {
+  const to = join(homeDir(), 'test-results', 'demo.log');
+  await mkdir(join(homeDir(), 'test-results'), { recursive: true });
+  const copied = await copyFile(join(dir, 'kdelta.log'), to).then(
+    () => true,
+    () => false,
+  );
+  if (copied) say(`the bot's log: ${to}`);
 }
 
 function readOptions(): Options | null {
