@@ -29,7 +29,7 @@ import { only, unclaimed, withClaim } from './withClaim.ts';
  * Judges a pair whose boots have ended (pairLife.ts tells how it got here): fresh, interleaved boots of base and head
  * against each other, earlier boots of other kernels as the noise's history. What follows from the verdict:
  *
- *     a KPI inconclusive, boots left by the job's limit ──► booting (one more block), judged again with a further look
+ *     a KPI inconclusive, none regressed, boots left by the job's limit ──► booting (one more block), judged again with a further look
  *     everything else ──► judged: judgement and deltas are written once and never changed
  *       a KPI regressed, over one commit   ──► report
  *       a KPI regressed, over several      ──► bisect (unless there is one for this range, metric and testcase)
@@ -79,7 +79,9 @@ async function judgePair(ctx: StepContext, id: number): Promise<void> {
     });
 
     const more = Math.min(job.boots, job.maxBoots - each);
-    if (result.wantMore && more > 0 && row.looks + 1 < looksMax) {
+    // A regression that is clear already isn't kept waiting for another KPI's: what follows boots both kernels again.
+    const clear = result.deltas.some((d) => d.kpi && d.verdict === 'regression');
+    if (result.wantMore && !clear && more > 0 && row.looks + 1 < looksMax) {
       await finish((tx) => bootMore(tx, evidence, more, result));
       return;
     }
