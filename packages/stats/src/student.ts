@@ -2,7 +2,8 @@ import jstat from 'jstat';
 
 const { jStat } = jstat;
 const NORMAL_DF = 1e6;
-const quantiles = new Map<string, number>();
+const quantiles = new Map<number, Map<number, number>>();
+let kept = 0;
 
 /** Two-sided p of Student's t: P(|T| ≥ |t|) with `df` degrees of freedom (may be fractional or infinite). */
 export function tTwoSided(t: number, df: number): number {
@@ -15,12 +16,20 @@ export function tTwoSided(t: number, df: number): number {
 /** The t that leaves `p` (0 < p < 1) above it in both tails together. Cached: most metrics of a pair share df. */
 export function tCritical(p: number, df: number): number {
   const f = Math.min(df, NORMAL_DF);
-  const key = `${p} ${f}`;
-  const known = quantiles.get(key);
+  let ofDf = quantiles.get(f);
+  const known = ofDf?.get(p);
   if (known !== undefined) return known;
   const value = solveCritical(p, f);
-  if (quantiles.size > 50_000) quantiles.clear();
-  quantiles.set(key, value);
+  if (kept++ > 50_000) {
+    quantiles.clear();
+    ofDf = undefined;
+    kept = 0;
+  }
+  if (!ofDf) {
+    ofDf = new Map();
+    quantiles.set(f, ofDf);
+  }
+  ofDf.set(p, value);
   return value;
 }
 
