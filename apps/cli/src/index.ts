@@ -38,6 +38,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: "print a raw output's samples",
     load: async () => (await import('./parse.ts')).parseCommand(),
   },
+  remote: {
+    description: 'call the API of a kdelta elsewhere',
+    load: async () => (await import('./remote.ts')).remoteCommand(),
+  },
   report: {
     description: 'reports: list, show, approve, reject',
     load: async () => (await import('./report.ts')).reportCommand(),

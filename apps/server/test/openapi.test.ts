@@ -1,5 +1,9 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { homeDir } from '@kdelta/home';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientTypes } from './clientTypes.ts';
 import { type Lab, openLab } from './lab.ts';
 
 interface Schema {
@@ -66,6 +70,17 @@ describe('the OpenAPI document', () => {
     );
     expect(refs.length).toBeGreaterThan(0);
     for (const name of refs) expect(document.components.schemas).toHaveProperty(name);
+  });
+});
+
+describe('the client of the command', () => {
+  it('has the types of this document', () => {
+    const file = join(homeDir(), 'apps', 'cli', 'src', 'remote', 'operations.ts');
+    const made = clientTypes(document as never);
+    if (process.env.UPDATE_CLIENT) writeFileSync(file, made);
+    // The formatter may have broken lines since; the words are the same.
+    const words = (text: string) => text.replace(/[\s;,|"']+/g, ' ').replace(/ ?([{}[\]():]) ?/g, '$1');
+    expect(words(readFileSync(file, 'utf8'))).toBe(words(made));
   });
 });
 

@@ -63,7 +63,7 @@ export function DeltaTable({ deltas, kind, open, details, hrefOf }: Props) {
             <th scope="col">Flags</th>
           </tr>
         </thead>
-        {/* biome-ignore lint/security/noDangerouslySetInnerHtml: made by row(), which escapes; see parts/html.ts */}
+        {/* made by row(), which escapes; see parts/html.ts */}
         <tbody dangerouslySetInnerHTML={{ __html: rows.join('') }} />
       </table>
     </div>

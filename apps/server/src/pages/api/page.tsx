@@ -38,7 +38,7 @@ export function renderApi(frame: Frame, document: Document): string {
         <pre tabIndex={0}>{`curl -s ${frame.ctx.config.url}/api/v1/pairs?verdict=regression
 curl -s ${frame.ctx.config.url}/matrix/TREE/SHA/TESTCASE.json > head.json    # ?lkp=1: 0 instead of null
 curl -s -XPOST ${frame.ctx.config.url}/api/v1/trees/TREE/poke                # for git hooks
-KDELTA_URL=${frame.ctx.config.url} KDELTA_TOKEN=kd_… kdelta remote pairs`}</pre>
+KDELTA_URL=${frame.ctx.config.url} KDELTA_TOKEN=kd_… kdelta remote listPairs verdict=regression`}</pre>
         {(document.tags ?? []).map((tag) => (
           <section aria-labelledby={`tag-${tag.name}`}>
             <h2 id={`tag-${tag.name}`}>
