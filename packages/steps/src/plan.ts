@@ -122,8 +122,10 @@ async function baseOf(
     )
     .orderBy(desc(branchHead.id))
     .limit(100);
+  let rewritten = false;
   for (const { sha } of earlier) {
-    if (!(await isAncestorOf(mirror, sha, head.sha))) break;
+    rewritten = !(await isAncestorOf(mirror, sha, head.sha));
+    if (rewritten) break;
     if (await isTestable(db, head.treeId, sha)) return { sha, why: `the last tested head of ${head.branch}` };
   }
   const { baseline } = config;
@@ -134,7 +136,12 @@ async function baseOf(
   if (common === head.sha) return { note: `part of baseline ${baseline}: nothing to compare with yet` };
   if (!(await isTestable(db, head.treeId, common)))
     return { note: `the merge base with ${baseline}, ${common.slice(0, 12)}, doesn't build or boot` };
-  const why = earlier.length > 0 ? 'history was rewritten' : 'the branch is new';
+  const why =
+    earlier.length === 0
+      ? 'the branch is new'
+      : rewritten
+        ? 'history was rewritten'
+        : `no earlier head of ${head.branch} builds and boots`;
   return { sha: common, why: `${why}: the merge base with ${baseline}` };
 }
 

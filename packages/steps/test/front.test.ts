@@ -109,6 +109,8 @@ test("a head that doesn't build fails its pair with the log's error, and the nex
   expect(await shaOf(made[1]!.baseKernelId)).toBe(base);
   expect(await shaOf(made[1]!.headKernelId)).toBe(good);
   expect(made[1]!.state).toBe('judged');
+  const heads = await ctx.db.select().from(branchHead).orderBy(asc(branchHead.id));
+  expect(heads[1]!.note).toBe('no earlier head of main builds and boots: the merge base with base');
 });
 
 test('a kernel that panics is booted twice, never six times, and passed over as a base', async () => {
