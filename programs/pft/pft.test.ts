@@ -1,6 +1,6 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -99,6 +99,31 @@ describe('pft', () => {
     expect(failure.code).toBe(1);
     expect(failure.stderr).toContain(message);
     expect(failure.stdout).toBe('');
+  });
+
+  it('runs as its script calls it, without being root', () => {
+    const reproduce = join(dir, 'reproduce');
+    writeFileSync(reproduce, '');
+    chmodSync(dir, 0o755);
+    chmodSync(reproduce, 0o666);
+    const script = readFileSync(join(import.meta.dirname, 'run'), 'utf8');
+    const env = { ...process.env, KD_PROGRAM_DIR: dir, KD_REPRODUCE: reproduce };
+    const params = {
+      size: '1048576',
+      nr_threads: '1',
+      iterations: '2',
+      mode: 'threads',
+      clients: '1',
+      cachelines: '1',
+    };
+    const { status, stdout } = spawnSync('dash', [], {
+      input: script,
+      encoding: 'utf8',
+      env: { ...env, ...params, thp: 'off', hist: '' },
+      ...(process.getuid?.() === 0 && { uid: 65534, gid: 65534 }),
+    });
+    expect(status).toBe(0);
+    expect(stdout.split('\n').filter((row) => line.test(`${row}\n`))).toHaveLength(2);
   });
 
   it('starts no more workers than there are CPUs, and says so', async () => {

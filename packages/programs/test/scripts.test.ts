@@ -59,6 +59,20 @@ describe('snapshot monitors', () => {
   );
 });
 
+describe('monitors that need a tool', () => {
+  const needy = [...programs.values()].filter(
+    (meta) => meta.type === 'monitor' && /command -v/.test(readFileSync(join(meta.dir, 'monitor'), 'utf8')),
+  );
+  const series = needy.filter((meta) => meta.monitor === 'series' && meta.name !== 'pgfault-latency');
+  it.each(series.map((meta) => meta.name))('%s without its tool says so and fails nothing', (name) => {
+    const monitor = join(programs.get(name)!.dir, 'monitor');
+    const env = { PATH: '/nonexistent', LC_ALL: 'C', KD_OUT: dir, KD_TMP: dir, interval: '1' };
+    const { status, stdout } = spawnSync('/bin/dash', [monitor], { encoding: 'utf8', env });
+    expect(stdout).toMatch(/^# not available: .+\n$/);
+    expect(status).toBe(0);
+  });
+});
+
 const mayBind = spawnSync('unshare', ['-m', 'true']).status === 0;
 
 describe('cpufreq_governor', () => {
