@@ -20,6 +20,7 @@ import { and, asc, eq, inArray, or } from 'drizzle-orm';
 import { priorOf } from './bisectPrior.ts';
 import { mirrorDir } from './build.ts';
 import type { StepContext } from './context.ts';
+import { rootOf } from './pairLife.ts';
 
 export type BisectRow = typeof bisect.$inferSelect;
 export type KernelRow = typeof kernel.$inferSelect;
@@ -66,9 +67,13 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
   const template = await findTemplate(db, row, asked?.headKernelId);
   const shas = [row.goodSha, ...commits.map((c) => c.sha)];
   const kernels = await findRangeKernels(db, template, shas);
-  const rootOf = (k: KernelRow) => k.sameAs ?? k.id;
-  const identical: Record<string, string> = {};
-  for (const [sha, k] of kernels) if (k.state === 'built') identical[sha] = String(rootOf(k));
+  const prior = await priorOf(
+    mirrorDir(ctx, treeRow!.name),
+    range,
+    { good: row.goodSha, bad: row.badSha },
+    template.artifact as KernelArtifact | null,
+  );
+  const identical = sameKernels(range, kernels, prior.commentOnly);
 
   const better = ctx.metrics.lookup(metricRow!.name).better;
   const input: SearchInput = {
@@ -76,12 +81,7 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
     good: row.goodSha,
     bad: row.badSha,
     identical,
-    prior: await priorOf(
-      mirrorDir(ctx, treeRow!.name),
-      range,
-      { good: row.goodSha, bad: row.badSha },
-      template.artifact as KernelArtifact | null,
-    ),
+    prior: prior.weights,
     certainty: row.certainty,
     budget: row.budget,
     // The bot bisects what its judge called a regression; a person may ask for either direction.
@@ -128,6 +128,27 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
     untestable: dead,
     commits: commits.length,
   };
+}
+
+/**
+ * Commit → name of its image. Kernels that are built tell; a commit that changes comments only is its parent until both are
+ * built and differ, so that the parent is probed and not it.
+ */
+function sameKernels(
+  range: { sha: string; parents: string[] }[],
+  kernels: Map<string, KernelRow>,
+  commentOnly: Set<string>,
+): Record<string, string> {
+  const identical: Record<string, string> = {};
+  for (const [sha, k] of kernels) if (k.state === 'built') identical[sha] = String(rootOf(k));
+  // Newest first in `range`: parents get their name before their children.
+  for (const { sha, parents } of [...range].reverse()) {
+    const parent = parents[0];
+    if (parent === undefined || identical[sha] !== undefined || !commentOnly.has(sha)) continue;
+    identical[parent] ??= `commit ${parent}`;
+    identical[sha] = identical[parent];
+  }
+  return identical;
 }
 
 /** Boots that this bisect asked for, its verification included. */

@@ -13,9 +13,9 @@ const git = (...args: string[]) =>
     encoding: 'utf8',
   }).trim();
 
-function change(file: string): string {
+function change(file: string, text = String(Math.random())): string {
   mkdirSync(join(dir, file, '..'), { recursive: true });
-  writeFileSync(join(dir, file), String(Math.random()));
+  writeFileSync(join(dir, file), text);
   git('add', '--', file);
   git('commit', '-q', '-m', file);
   return git('rev-parse', 'HEAD');
@@ -51,12 +51,28 @@ test('commits that touch no file of the build weigh little, merges a little more
     committed_at: new Date(),
   }));
   const prior = await priorOf(join(dir, '.git'), range, { good, bad }, { sources: list } as KernelArtifact);
-  expect(prior).toEqual({ [docs]: 0.02, [driver]: 0.02, [bad]: 0.1 });
-  expect(prior[compiled] ?? prior[makefile]).toBeUndefined();
+  expect(prior.weights).toEqual({ [docs]: 0.02, [driver]: 0.02, [bad]: 0.1 });
+  expect(prior.weights[compiled] ?? prior.weights[makefile]).toBeUndefined();
 });
 
 test('without the list of sources every commit weighs the same', async () => {
-  expect(await priorOf(dir, [], { good: 'a', bad: 'b' }, null)).toEqual({});
+  expect((await priorOf(dir, [], { good: 'a', bad: 'b' }, null)).weights).toEqual({});
   const gone = { sources: join(dir, 'pruned') } as KernelArtifact;
-  expect(await priorOf(dir, [], { good: 'a', bad: 'b' }, gone)).toEqual({});
+  expect((await priorOf(dir, [], { good: 'a', bad: 'b' }, gone)).weights).toEqual({});
+});
+
+test('a commit that changes comments only is told from one that changes code, quotes and all', async () => {
+  const good = change('mm/a.c', 'int a; /* one */\nchar *s = "/* no comment */";\n');
+  const comment = change('mm/a.c', 'int a; /* two,\n\t * longer */ // and this\nchar *s = "/* no comment */";\n');
+  const code = change('mm/a.c', 'int b; /* two */\nchar *s = "/* no comment */";\n');
+  const quoted = change('mm/a.c', 'int b; /* two */\nchar *s = "/* a comment */";\n');
+  const range = [quoted, code, comment].map((sha, i, all) => ({
+    sha,
+    parents: [all[i + 1] ?? good],
+    subject: '',
+    author_name: '',
+    committed_at: new Date(),
+  }));
+  const { commentOnly } = await priorOf(join(dir, '.git'), range, { good, bad: quoted }, null);
+  expect([...commentOnly]).toEqual([comment]);
 });

@@ -153,7 +153,9 @@ export async function openLab(
       .where(sql`${boot.state} = 'wanted' and ${kernel.state} = 'built'`)
       .orderBy(asc(boot.id));
     for (const { boot: b, kernel: k } of open) {
-      const c = commits[shas.indexOf(k.sha!)]!;
+      let root = shas.indexOf(k.sha!);
+      while (commits[root]!.commentOnly) root--;
+      const c = commits[root]!;
       await ctx.store.transact(async (tx) => {
         const ended = { hostId: 1, startedAt: new Date(), finishedAt: new Date() };
         if (c.boots === false) {
