@@ -40,7 +40,7 @@ export async function commentOnlyCommits(
 /** C without comments, runs of blanks as one; what stands in quotes is kept as it is. */
 export function codeOf(text: string): string {
   return text
-    .replace(/"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*'|\/\*[^]*?\*\/|\/\/(?:\\\n|[^\n])*|\s+/g, (token) =>
+    .replace(/"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'|\/\*[\s\S]*?\*\/|\/\/(?:\\\n|[^\n])*|\s+/g, (token) =>
       token[0] === '"' || token[0] === "'" ? token : ' ',
     )
     .replace(/ +/g, ' ')
