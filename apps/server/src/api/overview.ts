@@ -14,6 +14,14 @@ export function overviewRoutes(app: App, ctx: ServerContext): void {
         response: answers(Overview),
       },
     },
-    () => overviewPage(ctx),
+    async () => {
+      const { trees, hosts, ...rest } = await overviewPage(ctx);
+      // Configuration names addresses and keys; what is public of it has fields of its own.
+      return {
+        ...rest,
+        trees: trees.map(({ config: _config, ...tree }) => tree),
+        hosts: hosts.map(({ config: _config, ...host }) => host),
+      };
+    },
   );
 }

@@ -17,7 +17,7 @@ export function treeRoutes(app: App, ctx: ServerContext): void {
         response: answers(z.object({ items: z.array(Tree) })),
       },
     },
-    async () => ({ items: await listTrees(ctx.db) }),
+    async () => ({ items: (await listTrees(ctx.db)).map(({ config: _config, ...tree }) => tree) }),
   );
 
   // Open to git hooks without a token: it only brings the next fetch forward, and says so in the audit trail.
