@@ -1,13 +1,14 @@
-import { at, braces, type ParseContext, parseJson, type Samples, Sink } from '@kdelta/programs/parsing';
+import { at, braces, LineStamps, type ParseContext, parseJson, type Samples, Sink } from '@kdelta/programs/parsing';
 
 const maxItemLength = 1 << 20;
 
 /** iostat `-o JSON`, read item by item so that a cut file gives all whole reports: `avg-cpu.user%`, `sda.r/s`, `sda.w_await`. */
-export function parse(lines: Iterable<string>, _context: ParseContext): Samples {
+export function parse(lines: Iterable<string>, context: ParseContext): Samples {
   const out = new Sink();
   let item = '';
   let depth = 0;
-  for (const line of lines) {
+  const stamps = new LineStamps();
+  for (const line of stamps.strip(lines, context)) {
     if (depth === 0 && line.trim() !== '{') continue;
     item += line;
     depth += braces(line);
@@ -16,6 +17,7 @@ export function parse(lines: Iterable<string>, _context: ParseContext): Samples 
     item = '';
     depth = 0;
   }
+  stamps.addGap(out);
   return out.samples;
 }
 

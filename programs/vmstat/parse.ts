@@ -1,4 +1,4 @@
-import { fields, type ParseContext, type Samples, Sink } from '@kdelta/programs/parsing';
+import { fields, LineStamps, type ParseContext, type Samples, Sink } from '@kdelta/programs/parsing';
 
 /** vmstat's column → the group that stands over it. */
 const groups: Record<string, string> = {
@@ -33,7 +33,8 @@ const stamp = /\s(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/;
 export function parse(lines: Iterable<string>, context: ParseContext): Samples {
   const out = new Sink();
   let columns: string[] = [];
-  for (const line of lines) {
+  const stamps = new LineStamps();
+  for (const line of stamps.strip(lines, context)) {
     if (/^\s*r\s+b\s/.test(line)) {
       columns = context.unterminated ? [] : fields(line).filter((name) => groups[name]);
       continue;
@@ -48,5 +49,6 @@ export function parse(lines: Iterable<string>, context: ParseContext): Samples {
       out.add(`${groups[name]}.${name}`, values[i]);
     });
   }
+  stamps.addGap(out);
   return out.samples;
 }

@@ -142,6 +142,11 @@ describe('testcase keys', () => {
     const testcase = expandJob(job('dbench:\nruntime: 10s\n')[0]!, ivb44, programs)[0]!;
     expect(withVersions(testcase, { rootfs: 'a' }).key).not.toBe(withVersions(testcase, { rootfs: 'b' }).key);
   });
+
+  it('change with a monitor, so that boots with and without a profile stay apart', () => {
+    const key = (text: string) => expandJob(job(text)[0]!, ivb44, programs)[0]!.key;
+    expect(key('dbench:\nruntime: 10s\nperf-stat:\n')).not.toBe(key('dbench:\nruntime: 10s\n'));
+  });
 });
 
 describe('host files', () => {

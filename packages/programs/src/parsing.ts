@@ -1,6 +1,7 @@
 /** What a program's parse.ts may use. Everything here is free of I/O. */
 export { parseDbench } from './dbenchFormat.ts';
 export { at, braces, jsonDocuments, numberAt, parseJson } from './jsonDocuments.ts';
+export { LineStamps } from './lineStamps.ts';
 
 /** Metric name without the program's prefix → its numbers, in the order in which they were printed. */
 export type Samples = Record<string, number[]>;
