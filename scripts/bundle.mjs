@@ -1,6 +1,6 @@
 // Bundles the command and the demo into dist/: workspaces are inlined, npm packages stay imports, subcommands load on demand.
 import { existsSync } from 'node:fs';
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { bundleWeb } from '../apps/web/bundle.mjs';
 
@@ -35,3 +35,7 @@ await build({
 });
 await chmod('dist/kdelta.mjs', 0o755);
 await bundleWeb('dist/web');
+// npm links the commands of dependencies only; the checkout's own is wanted there as well.
+await mkdir('node_modules/.bin', { recursive: true });
+await rm('node_modules/.bin/kdelta', { force: true });
+await symlink('../../dist/kdelta.mjs', 'node_modules/.bin/kdelta');

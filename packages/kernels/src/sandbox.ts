@@ -57,7 +57,7 @@ export interface SandboxResult {
 /** Three quarters of the memory, half an hour, 32 MiB of output, 40 GiB of disk, 512 processes. */
 export function defaultLimits(overrides: Partial<BuildLimits> = {}): BuildLimits {
   return {
-    timeMs: 30 * 60_000,
+    timeMs: 60 * 60_000,
     memoryBytes: Math.max(2 * 2 ** 30, Math.floor(totalmem() * 0.75)),
     processes: 512 + 16 * availableParallelism(),
     outputBytes: 32 * 2 ** 20,
