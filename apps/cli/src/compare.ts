@@ -17,6 +17,7 @@ interface Options extends MmtestsOptions {
   deterministic?: boolean;
   want?: string;
   testcase?: string;
+  form?: string;
 }
 
 /**
@@ -38,7 +39,8 @@ export function compareCommand(): Command {
     .option('--deterministic', 'the host counts instructions: floor 0.2 %, want 0.5 %')
     .option('--want <percent>', 'no change means: the 95 % interval of a KPI lies within ± this')
     .option('--testcase <name>', 'for tree:commit arguments')
-    .option('--style <style>', 'ncompare, or mmtests: gains positive, operations by client', 'ncompare')
+    .option('--style <style>', 'ncompare, contest, or mmtests: gains positive, operations by client', 'ncompare')
+    .option('--form <form>', 'contest: seed (Kernel Time CPU) or later (with runs, loads and ratio)', 'later')
     .option('-d, --directory <dir>', 'mmtests: an MMTests work log (work/log) instead of matrices')
     .option('-b, --benchmark <name>', 'mmtests: benchmark of the work log', 'pft')
     .option('-n, --runs <names>', 'mmtests: run names of the work log, separated by commas')
@@ -58,7 +60,10 @@ async function run(base: string | undefined, heads: string[], options: Options):
     if (options.jsonl) return await compareLines();
     if (options.style === 'mmtests')
       return await compareMmtests([...(base === undefined ? [] : [base]), ...heads], options);
-    if (options.style !== 'ncompare') throw new UsageError(`--style ${options.style}: there are ncompare, mmtests`);
+    if (options.style === 'contest')
+      return await compareContest([...(base === undefined ? [] : [base]), ...heads], options);
+    if (options.style !== 'ncompare')
+      throw new UsageError(`--style ${options.style}: there are ncompare, mmtests, contest`);
     if (base === undefined || heads.length === 0) {
       throw new UsageError('compare needs a base and a head: kdelta compare BASE HEAD [MORE…]');
     }
@@ -111,6 +116,23 @@ async function compareMmtests(names: string[], options: Options): Promise<number
     return 0;
   } catch (error) {
     if (error instanceof WorklogError || error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** contest's tables of matrices, a load each; it judges nothing, so its exit status is 0. */
+async function compareContest(names: string[], options: Options): Promise<number> {
+  if (options.form !== 'seed' && options.form !== 'later')
+    throw new UsageError(`--form ${options.form}: there are seed, later`);
+  if (names.length === 0) throw new UsageError('compare --style contest needs one matrix or more');
+  const { renderContest } = await import('@kdelta/report');
+  const { matrices } = await resolveArguments(names, options.testcase);
+  try {
+    const runs = matrices.map((matrix, i) => ({ name: headingOf(names[i]!), matrix }));
+    process.stdout.write(renderContest(runs, options.form));
+    return 0;
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(`${names.join(', ')}: ${error.message}`);
     throw error;
   }
 }

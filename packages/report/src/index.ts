@@ -1,3 +1,4 @@
+export * from './contest.ts';
 export * from './graphs/faultHistogram.ts';
 export * from './graphs/mapanon.ts';
 export * from './mail/index.ts';
