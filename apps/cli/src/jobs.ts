@@ -1,7 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { homeDir } from '@kdelta/home';
-import { expandJob, type HostFile, parseHost, parseJob, suggestion, type Testcase } from '@kdelta/jobs';
+import {
+  expandJob,
+  type HostFile,
+  isConfiguration,
+  type JobFile,
+  type Programs,
+  parseConfiguration,
+  parseHost,
+  parseJob,
+  suggestion,
+  type Testcase,
+} from '@kdelta/jobs';
 import { loadPrograms, programRoots } from '@kdelta/programs';
 import { Command } from 'commander';
 
@@ -11,7 +22,7 @@ export function jobsCommand(): Command {
   command
     .command('expand')
     .description('list the testcases that a job file expands to')
-    .argument('<file>', 'a job file')
+    .argument('<file>', 'a job file, or a configuration of several')
     .option('--host <host>', 'a name in hosts/, or a host file; all hosts without it')
     .option('--json', 'print {"testcases": [...]}')
     .action(async (file: string, options: { host?: string; json?: boolean }) => {
@@ -41,13 +52,27 @@ function exitStatus(error: unknown): number | null {
 
 async function expand(file: string, host: string | undefined): Promise<Testcase[]> {
   const programs = await loadPrograms(programRoots(process.env));
-  const jobs = parseJob(readText(file), file, programs);
+  const jobs = readJobs(file, programs);
   const hosts = host === undefined ? hostNames().map((name) => readHost(name)) : [readHost(host)];
   return jobs.flatMap((job) => hosts.flatMap((on) => expandJob(job, on, programs)));
 }
 
-function hostNames(): string[] {
-  return readdirSync(join(homeDir(), 'hosts'))
+/** A job file, or a configuration of those in jobs/. */
+function readJobs(file: string, programs: Programs): JobFile[] {
+  const text = readText(file);
+  if (!isConfiguration(text)) return parseJob(text, file, programs);
+  const names = namesIn('jobs');
+  const read = (name: string) => {
+    const path = relative(process.cwd(), join(homeDir(), 'jobs', `${name}.yaml`));
+    return names.includes(name) ? { text: readText(path), file: path } : null;
+  };
+  return parseConfiguration(text, file, { names, read }, programs).flatMap((one) => one.jobs);
+}
+
+const hostNames = (): string[] => namesIn('hosts');
+
+function namesIn(folder: string): string[] {
+  return readdirSync(join(homeDir(), folder))
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => basename(name, '.yaml'))
     .sort();

@@ -38,7 +38,7 @@ type BootRow = RowOf<typeof boot>;
 export function runCommand(): Command {
   return new Command('run')
     .description('boot a kernel on a host, run a job, print its numbers')
-    .argument('<job>', 'a job file, or its name in jobs/')
+    .argument('<job>', 'a job file or configuration, or its name in jobs/ or configs/')
     .requiredOption('--host <host>', 'a host of hosts/')
     .requiredOption('--kernel <kernel>', 'deb:PACKAGE[=VERSION], TREE:COMMIT or REPOSITORY:COMMIT')
     .option('--cmdline <params>', 'boot parameters to add', '')
@@ -64,7 +64,7 @@ async function run(jobName: string, options: RunOptions, signal: AbortSignal): P
   const show = showProgress();
   const boots: number[] = [];
   try {
-    const { jobs, text } = readJobs(ctx.dirs.home, jobName, ctx.programs);
+    const jobs = readJobs(ctx.dirs.home, jobName, ctx.programs);
     const host = readHost(ctx.dirs.home, world.env, options.host);
     const wanted = await resolveKernel(ctx, options.kernel, options.kconfig);
     const hostId = await wantHost(ctx.db, host);
@@ -78,7 +78,7 @@ async function run(jobName: string, options: RunOptions, signal: AbortSignal): P
     }
 
     const results = [];
-    for (const job of jobs) {
+    for (const { job, text } of jobs) {
       show.line(`${host.name}: preparing`);
       const testcases = await wantTestcases(ctx.db, await expandOn(ctx, job, host), host, text);
       for (const testcase of testcases) {

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
+import { isMap, isScalar, isSeq, type Node, type Pair, parseAllDocuments, type YAMLMap } from 'yaml';
 import { suggestion } from './nearest.ts';
 import { parseCount, parsePercent, parseSeconds, parseSize } from './quantity.ts';
 import type { JobFile, ParamMeta, ProgramMeta } from './types.ts';
@@ -15,24 +15,45 @@ const RESERVED = new Set([...OWN_KEYS, ...IGNORED_KEYS]);
 /**
  * Reads a job file in LKP's form (reference: lkp-tests jobs/README). A key that names a program is run; other keys are
  * parameters of the programs referenced. With several `---` documents, the first is alone a job (when it names a
- * benchmark), and the base of each of the others.
+ * benchmark), and the base of each of the others. `overrides` replace the keys of that name in each of them, or are added.
  * Throws InputError KD_YAML_SYNTAX or KD_JOB_INVALID with file, line and key.
  */
-export function parseJob(text: string, file: string, programs: Programs): JobFile[] {
+export function parseJob(text: string, file: string, programs: Programs, overrides: Overrides = []): JobFile[] {
   const documents = readYaml(text, file, 'KD_JOB_INVALID');
   const first = documents[0];
   if (!first || !isMap(first.document.contents))
     fail(first ?? emptyFile(file), [], 'a job file is a map of keys: suite, testcase, category and a benchmark');
   const base = entriesOf(first, first.document.contents);
-  if (documents.length === 1) return [readJob(first, base, programs)];
-  const jobs = benchmarksAmong(base, programs).length > 0 ? [readJob(first, base, programs)] : [];
+  const read = (yaml: YamlFile, entries: Entry[]) => readJob(yaml, overridden(entries, overrides), programs);
+  if (documents.length === 1) return [read(first, base)];
+  const jobs = benchmarksAmong(base, programs).length > 0 ? [read(first, base)] : [];
   for (const document of documents.slice(1)) {
     if (!isMap(document.document.contents)) fail(document, [], 'each document of a job file is a map of keys');
     const own = entriesOf(document, document.document.contents);
     const merged = [...base.filter((entry) => !own.some((other) => other.key === entry.key)), ...own];
-    jobs.push(readJob(document, merged, programs));
+    jobs.push(read(document, merged));
   }
   return jobs;
+}
+
+/** Keys from elsewhere, which take the place of a job file's own. */
+export type Overrides = Entry[];
+
+/** A job file's text with the overrides in it. Setups run in the file's order, so a key keeps its place. */
+export function overriddenText(text: string, overrides: Overrides): string {
+  if (overrides.length === 0) return text;
+  const documents = parseAllDocuments(text);
+  if (!Array.isArray(documents)) return text;
+  for (const [index, document] of documents.entries())
+    for (const { key, value } of overrides)
+      if (index === 0) document.set(key, value);
+      else document.delete(key);
+  return documents.map((document) => document.toString({ directives: false })).join('---\n');
+}
+
+function overridden(entries: Entry[], overrides: Overrides): Entry[] {
+  const inPlace = entries.map((entry) => overrides.find((one) => one.key === entry.key) ?? entry);
+  return [...inPlace, ...overrides.filter((one) => !entries.some((entry) => entry.key === one.key))];
 }
 
 interface Entry {

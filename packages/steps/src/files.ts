@@ -2,9 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import {
   type HostFile,
+  isConfiguration,
   type JobFile,
   type KdeltaConfig,
   parseConfig,
+  parseConfiguration,
   parseHost,
   parseJob,
   suggestion,
@@ -34,19 +36,26 @@ export function readConfig(home: string, env: NodeJS.ProcessEnv, named?: string)
   return parseConfig(found ? readFileSync(found, 'utf8') : '', found ?? 'kdelta.yaml');
 }
 
-/** A job by path, or by its name in `jobs/`. Throws KD_UNKNOWN_JOB, InputError. */
-export function readJobs(
-  home: string,
-  name: string,
-  programs: Programs,
-): { jobs: JobFile[]; text: string; file: string } {
-  const file = findFile(join(home, 'jobs'), name);
+/**
+ * A job by path or by its name in `jobs/`, or a configuration of several by path or by its name in `configs/`: each with the
+ * text that it is all of. Throws KD_UNKNOWN_JOB, InputError.
+ */
+export function readJobs(home: string, name: string, programs: Programs): { job: JobFile; text: string }[] {
+  const file = findFile(join(home, 'jobs'), name) ?? findFile(join(home, 'configs'), name);
+  const names = namesIn(join(home, 'jobs'));
   if (!file) {
-    const known = namesIn(join(home, 'jobs'));
+    const known = [...names, ...namesIn(join(home, 'configs'))];
     throw new UnknownName('KD_UNKNOWN_JOB', `no job ${name}${suggestion(basename(name, '.yaml'), known)}`);
   }
   const text = readFileSync(file, 'utf8');
-  return { jobs: parseJob(text, file, programs), text, file };
+  if (!isConfiguration(text)) return parseJob(text, file, programs).map((job) => ({ job, text }));
+  const read = (wanted: string) => {
+    const path = join(home, 'jobs', `${wanted}.yaml`);
+    return names.includes(wanted) ? { text: readFileSync(path, 'utf8'), file: path } : null;
+  };
+  return parseConfiguration(text, file, { names, read }, programs).flatMap((one) =>
+    one.jobs.map((job) => ({ job, text: one.text })),
+  );
 }
 
 /** A host by its name in `hosts/` (of the checkout, and of `KDELTA_HOSTS`), or by path. Throws KD_UNKNOWN_HOST, InputError. */

@@ -175,9 +175,9 @@ async function testcasesOf(
   for (const host of hosts) if (!groups.has(host.tboxGroup)) groups.set(host.tboxGroup, host);
   const work: { host: HostFile; text: string; testcases: Testcase[] }[] = [];
   for (const name of config.jobs) {
-    const { jobs, text } = readJobs(ctx.dirs.home, name, ctx.programs);
+    const jobs = readJobs(ctx.dirs.home, name, ctx.programs);
     for (const host of groups.values())
-      for (const job of jobs) work.push({ host, text, testcases: await expandOn(ctx, job, host) });
+      for (const { job, text } of jobs) work.push({ host, text, testcases: await expandOn(ctx, job, host) });
   }
   return work;
 }
