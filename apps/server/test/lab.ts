@@ -6,6 +6,7 @@ import { createTestDatabase } from '@kdelta/store/testing';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
 import { type SeededLab, seedLab } from '../../../test/seed/seedLab.ts';
+import { loadAssets } from '../src/assets.ts';
 import { buildServer, type ServerOptions, startServer } from '../src/index.ts';
 
 export interface Lab {
@@ -46,6 +47,8 @@ export async function openLab(
     artifacts,
     log: log as never,
     limits: false,
+    // From the sources: a bundle in dist/ may be of yesterday.
+    assets: await loadAssets(join(dir, 'none')),
     enqueue: async (next) => void queued.push(...next),
     ...rest,
   });
