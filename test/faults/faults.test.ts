@@ -100,6 +100,7 @@ afterEach(async () => {
   await store.close();
   await services.leave();
   rmSync(join(state, '..'), { recursive: true, force: true });
+  repo.remove();
 });
 
 function startWorker(): ChildProcess {

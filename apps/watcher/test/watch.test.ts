@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { branchHead, commit, event, pokeTree, tree } from '@kdelta/store';
@@ -12,15 +12,18 @@ vi.setConfig({ testTimeout: 60_000 });
 
 let ctx: TestContext;
 let repo: Repo;
+let state: string;
 beforeEach(async () => {
   repo = makeRepo();
-  const state = mkdtempSync(join(tmpdir(), 'kd-watch-'));
+  state = mkdtempSync(join(tmpdir(), 'kd-watch-'));
   ctx = await createTestContext({ dirs: { home: state, state, cache: state } });
   ctx.config.trees = [treeConfig(repo, { pollSeconds: 3600 })];
 });
 afterEach(async () => {
   ctx.stop();
   await ctx.database.drop();
+  rmSync(state, { recursive: true, force: true });
+  repo.remove();
 });
 
 const trees = () => ctx.db.select().from(tree).orderBy(asc(tree.id));

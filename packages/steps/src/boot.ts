@@ -15,6 +15,7 @@ import {
   kernel,
   type Lease,
   leaseHost,
+  lockLease,
   type RowOf,
   releaseHost,
   renewLease,
@@ -29,7 +30,7 @@ import { specOf } from './build.ts';
 import type { Next, Step, StepContext, StepDef } from './context.ts';
 import { advancePair, jobOf, openBoots, readyBoots } from './pairLife.ts';
 import { writeProgress } from './progress.ts';
-import { type Claimed, claimTtlMs, keepAlive, withClaim } from './withClaim.ts';
+import { type Claimed, claimTtlMs, keepAlive, TryAgain, withClaim } from './withClaim.ts';
 
 /*
  * The life of a boot:
@@ -69,7 +70,7 @@ const run: Step = async (ctx, id) => {
     },
     async (claimed) => {
       if (claimed.row.attempt >= workersLost) {
-        const message = `${claimed.row.attempt} workers were lost while they ran this boot`;
+        const message = `${claimed.row.attempt} workers or leases were lost while they ran this boot`;
         const failure: Failure = { class: 'infra', code: 'KD_WORKER_LOST', message };
         await claimed.finish((tx, row) => settle(tx, row, { ...nothing, failure }, null));
         return;
@@ -110,8 +111,7 @@ async function onHost(ctx: StepContext, claimed: Claimed<typeof boot>, lease: Le
   const lost = new AbortController();
   const ttlMs = ctx.claimTtlMs ?? claimTtlMs;
   const heart = keepAlive(async () => {
-    if (!(await renewLease(ctx.db, lease, ttlMs)))
-      lost.abort(new StoreError('KD_LEASE_LOST', `host ${lease.hostId} has been leased to another boot`));
+    if (!(await renewLease(ctx.db, lease, ttlMs))) lost.abort(leaseLost(lease));
   }, ttlMs / 3);
   let settled = false;
   try {
@@ -125,16 +125,28 @@ async function onHost(ctx: StepContext, claimed: Claimed<typeof boot>, lease: Le
     signal.throwIfAborted();
     const kept = await keepResult(ctx, started, result);
     await claimed.finish(async (tx, mine) => {
+      // Whoever has the host by now may have rebooted it under us: what was measured since is nobody's.
+      if (!(await lockLease(tx, lease))) throw leaseLost(lease);
       const next = await settle(tx, mine, kept.result, kept);
       await releaseHost(tx, lease, kept.result.failure?.class === 'infra' ? 'failed' : 'good');
       return [...next, ...(await readyBoots(tx))];
     });
     settled = true;
     await rm(dir, { recursive: true, force: true }).catch(() => {});
+  } catch (error) {
+    // Neither the kernel's fault nor a bug: the boot is started again, on whatever host is free.
+    const reason = lost.signal.aborted ? (lost.signal.reason as Error) : error;
+    if (reason instanceof StoreError && reason.code === 'KD_LEASE_LOST' && !claimed.signal.aborted)
+      throw new TryAgain(reason.message);
+    throw error;
   } finally {
     heart();
     if (!settled) await releaseHost(ctx.db, lease, 'unknown').catch(() => {});
   }
+}
+
+function leaseLost(lease: Lease): StoreError {
+  return new StoreError('KD_LEASE_LOST', `host ${lease.hostId} has been leased to another boot`);
 }
 
 /** Notes host, folder and start; the boots of its block go to the same host. */
@@ -215,7 +227,7 @@ async function artifactOf(ctx: StepContext, row: RowOf<typeof kernel>, signal: A
   if (there) return artifact;
   const outcome = await ctx.buildKernel(await specOf(ctx, row), { signal, onProgress: () => {} });
   if (outcome.kind === 'failed')
-    throw new Error(`kernel ${row.id} left the cache and can't be made again: ${outcome.message}`);
+    throw new TryAgain(`kernel ${row.id} left the cache and can't be made again: ${outcome.message}`);
   return outcome.artifact;
 }
 

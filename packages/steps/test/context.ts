@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,9 +18,16 @@ export interface TestContext extends StepContext {
 
 /** A context on a throw-away database; what is queued is only noted. */
 export async function createTestContext(over: Partial<StepContext> = {}): Promise<TestContext> {
-  const database = await createTestDatabase();
+  const opened = await createTestDatabase();
   const state = mkdtempSync(join(tmpdir(), `kd-steps-${randomBytes(3).toString('hex')}-`));
   const stop = new AbortController();
+  const database = {
+    ...opened,
+    async drop() {
+      await opened.drop();
+      rmSync(state, { recursive: true, force: true });
+    },
+  };
   const queued: Next[] = [];
   return {
     database,

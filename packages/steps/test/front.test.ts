@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchMirror } from '@kdelta/git';
-import { boot, branchHead, commit, kernel, loadMatrix, pair, recordHead, tree } from '@kdelta/store';
-import { asc, eq } from 'drizzle-orm';
+import { boot, branchHead, commit, host, kernel, loadMatrix, pair, recordHead, tree } from '@kdelta/store';
+import { asc, eq, sql } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { mirrorDir, reconcile, runStep, stepNamed } from '../src/index.ts';
 import { createTestContext, type TestContext } from './context.ts';
@@ -31,6 +31,8 @@ beforeEach(async () => {
 afterEach(async () => {
   ctx.stop();
   await ctx.database.drop();
+  rmSync(state, { recursive: true, force: true });
+  repo.remove();
 });
 
 /** The branch's tip is fetched and everything that follows from it is done. */
@@ -189,6 +191,26 @@ test('a host that never comes back ends the pair without a verdict', async () =>
   expect(made).toMatchObject({ state: 'failed', failure: { class: 'infra', message: 'no route to host' } });
   const boots = await ctx.db.select().from(boot);
   expect(boots.filter((b) => b.state === 'wanted')).toEqual([]);
+});
+
+test('a boot whose host was leased to another is thrown away, and neither the kernel nor a bug is blamed', async () => {
+  const boots = fakeBoots(join(state, 'witness'));
+  let stolen = false;
+  ctx.bootHost = async (work, options) => {
+    const result = await boots(work, options);
+    // Someone else takes the host between the last sign of life and the last write.
+    if (!stolen) await ctx.db.update(host).set({ epoch: sql`${host.epoch} + 1`, leaseOwner: null });
+    stolen = true;
+    return result;
+  };
+  repo.commit('100000', 'base');
+  repo.git('tag', 'base');
+  repo.commit('100001');
+  await push();
+  const [first] = await ctx.db.select().from(boot).orderBy(asc(boot.id));
+  expect(first).toMatchObject({ failure: null, finishedAt: null });
+  expect((await loadMatrix(ctx.db, [first!.id])).metrics.size).toBe(0);
+  expect((await pairs())[0]!.state).toBe('booting');
 });
 
 test('an output that is cut short is a failed test without numbers', async () => {

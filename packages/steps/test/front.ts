@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
@@ -18,6 +18,8 @@ import type { BootHost, BootResult, StepContext } from '../src/index.ts';
 
 export interface Repo {
   dir: string;
+  /** Takes the repository away again. */
+  remove(): void;
   commit(speed: string, subject?: string): string;
   git(...args: string[]): string;
 }
@@ -36,6 +38,7 @@ export function makeRepo(): Repo {
   return {
     dir,
     git,
+    remove: () => rmSync(dir, { recursive: true, force: true }),
     commit(speed, subject = speed) {
       writeFileSync(join(dir, 'speed'), `${speed}\n`);
       git('add', '.');

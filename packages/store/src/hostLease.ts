@@ -50,6 +50,16 @@ export async function renewLease(db: Db, lease: Lease, ttlMs: number): Promise<b
   return rows.length === 1;
 }
 
+/** Locks the host for the transaction if the lease is still ours; false when another epoch has begun. */
+export async function lockLease(tx: Db, lease: Lease): Promise<boolean> {
+  const rows = await tx
+    .select({ id: host.id })
+    .from(host)
+    .where(and(eq(host.id, lease.hostId), eq(host.epoch, lease.epoch), eq(host.leaseOwner, lease.owner)))
+    .for('update');
+  return rows.length === 1;
+}
+
 /** So many boots in a row that failed through the host's own fault take a lab machine out, until a person looks at it. */
 const failuresToQuarantine = 3;
 
