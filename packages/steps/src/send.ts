@@ -1,7 +1,7 @@
 import type { TreeConfig } from '@kdelta/jobs';
 import { type SendOutcome, sendMail } from '@kdelta/mail';
 import { claimRow, type Db, insertEvent, lockClaimed, outbox, report, takeBackClaims, tree } from '@kdelta/store';
-import { and, eq, lte, sql } from 'drizzle-orm';
+import { and, eq, inArray, lte, sql } from 'drizzle-orm';
 import type { StepContext, StepDef } from './context.ts';
 import { only, unclaimed } from './withClaim.ts';
 
@@ -27,12 +27,21 @@ export const sendStep: StepDef = {
       .from(outbox)
       .where(and(only(outbox, id), unclaimed(outbox), eq(outbox.state, 'queued'), lte(outbox.nextTryAt, sql`now()`))),
   takeBack: async (db) => {
-    const lost = await takeBackClaims(db, outbox, ['sending'], 'unknown');
-    for (const id of lost) {
-      const [row] = await db.select({ reportId: outbox.reportId }).from(outbox).where(eq(outbox.id, id));
-      if (row) await settleReport(db, row.reportId, 'the worker was lost while it sent; look whether the mail arrived');
-    }
-    return lost.length;
+    // One transaction: a mail that is unknown under a report that says `sending` would never be looked at.
+    return db.transaction(async (tx) => {
+      const lost = await takeBackClaims(tx, outbox, ['sending'], 'unknown');
+      if (lost.length === 0) return 0;
+      const response = 'the worker was lost while it sent; look whether the mail arrived';
+      for (const row of await tx.select().from(outbox).where(inArray(outbox.id, lost))) {
+        await insertEvent(tx, {
+          kind: 'mail.unknown',
+          subject: `report:${row.reportId}`,
+          data: { to: row.envelopeTo, response },
+        });
+        await settleReport(tx, row.reportId, response);
+      }
+      return lost.length;
+    });
   },
 };
 

@@ -1,5 +1,5 @@
 import { buildRegistry } from '@kdelta/matrix';
-import { bisect, bisectProbe, boot, kernel, outbox, report } from '@kdelta/store';
+import { bisect, bisectProbe, boot, event, kernel, outbox, report } from '@kdelta/store';
 import { eq } from 'drizzle-orm';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
@@ -256,6 +256,8 @@ test('a mail found in sending by another is unknown and never sent again', async
   );
   await lab.settle();
   expect((await ctx.db.select().from(report))[0]!.state).toBe('unknown');
+  const told = await ctx.db.select().from(event).where(eq(event.kind, 'mail.unknown'));
+  expect(told.map((e) => e.subject)).toEqual([`report:${draft!.id}`]);
   expect(received).toEqual([]);
 }, 120_000);
 
