@@ -58,7 +58,7 @@ export const bisectStep: StepDef = {
 
 async function bisectTurn(ctx: StepContext, id: number): Promise<void> {
   const onBug = async (tx: Db, row: BisectRow, error: Error) => {
-    await endBisect(tx, ctx, row, { state: 'failed', reason: error.message });
+    await endBisect(tx, ctx, row, { state: 'failed', reason: error.message, failureClass: 'bug' });
     return [];
   };
   await withClaim(ctx, bisect, id, { from: ['wanted', 'running', 'verifying'], onBug }, async ({ row, finish }) => {
@@ -271,7 +271,13 @@ async function endBisect(
   tx: Db,
   ctx: StepContext,
   row: BisectRow,
-  end: { state: 'done' | 'failed'; reason: string; culprit?: string | null; result?: object },
+  end: {
+    state: 'done' | 'failed';
+    reason: string;
+    culprit?: string | null;
+    result?: object;
+    failureClass?: 'infra' | 'bug';
+  },
 ): Promise<void> {
   await tx
     .update(bisect)
@@ -281,7 +287,7 @@ async function endBisect(
       endedAt: ctx.clock.now(),
       ...(end.result && { result: end.result }),
       ...(end.state === 'failed' && {
-        failure: { class: 'infra' as const, code: 'KD_BISECT_FAILED', message: end.reason },
+        failure: { class: end.failureClass ?? ('infra' as const), code: 'KD_BISECT_FAILED', message: end.reason },
       }),
     })
     .where(eq(bisect.id, row.id));
