@@ -3,14 +3,14 @@ import { type OpenContext, openContext } from '@kdelta/steps';
 import { listenEvents } from '@kdelta/store';
 import { watchTrees } from '@kdelta/watcher';
 import { work } from '@kdelta/worker';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { eventLine } from './live.ts';
 import { openLog, outcome } from './outcome.ts';
 
 export interface ServiceOptions {
   config?: string;
-  builds?: string;
-  boots?: string;
+  builds?: number;
+  boots?: number;
   server?: boolean;
   json?: boolean;
 }
@@ -20,8 +20,8 @@ export function upCommand(): Command {
   return new Command('up')
     .description('server, watcher and worker in one go, with a database of their own')
     .option('--config <file>', 'kdelta.yaml')
-    .option('--builds <n>', 'kernels built at once', '1')
-    .option('--boots <n>', 'boots at once, over all hosts', '64')
+    .option('--builds <n>', 'kernels built at once', wholeNumber, 1)
+    .option('--boots <n>', 'boots at once, over all hosts', wholeNumber, 64)
     .option('--no-server', 'without pages and API')
     .option('--json', 'print events as JSON lines')
     .action((options: ServiceOptions) =>
@@ -38,7 +38,7 @@ export function upCommand(): Command {
 export function serve(options: ServiceOptions, run: (world: OpenContext) => Promise<void>): Promise<void> {
   return outcome(async (signal) => {
     const log = openLog('info');
-    const world = await openContext({ log, signal, configFile: options.config });
+    const world = await openContext({ log, signal, configFile: options.config, checkTrees: true });
     try {
       const quiet = await listenEvents(world.ctx.store, (event) => {
         process.stdout.write(`${options.json ? JSON.stringify(event) : eventLine(event)}\n`);
@@ -56,12 +56,13 @@ export function serve(options: ServiceOptions, run: (world: OpenContext) => Prom
 }
 
 export function concurrency(options: ServiceOptions): { build: number; boot: number } {
-  return { build: positive(options.builds, 1), boot: positive(options.boots, 64) };
+  return { build: options.builds ?? 1, boot: options.boots ?? 64 };
 }
 
-function positive(text: string | undefined, otherwise: number): number {
+export function wholeNumber(text: string): number {
   const n = Number(text);
-  return Number.isInteger(n) && n > 0 ? n : otherwise;
+  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.');
+  return n;
 }
 
 /** Pages and API, on the configured address. */

@@ -7,4 +7,4 @@ export { parseHost } from './parseHost.ts';
 export { type Programs, parseJob } from './parseJob.ts';
 export { parsePercent, parseSeconds, parseSize } from './quantity.ts';
 export * from './types.ts';
-export { checkYaml, readYaml, type YamlFile } from './yamlFile.ts';
+export { checkYaml, fail, readYaml, type YamlFile } from './yamlFile.ts';

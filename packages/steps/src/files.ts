@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { checkUrl } from '@kdelta/git';
 import {
+  fail,
   type HostFile,
+  InputError,
   isConfiguration,
   type JobFile,
   type KdeltaConfig,
@@ -9,8 +12,11 @@ import {
   parseConfiguration,
   parseHost,
   parseJob,
+  readYaml,
   suggestion,
+  type YamlFile,
 } from '@kdelta/jobs';
+import { readKconfig } from '@kdelta/kernels';
 import type { Programs } from '@kdelta/programs';
 
 /** What was named isn't there; `message` is the one line to print, with near matches. Exit status 2. */
@@ -34,6 +40,36 @@ export function readConfig(home: string, env: NodeJS.ProcessEnv, named?: string)
   }
   const found = [resolve('kdelta.yaml'), join(home, 'kdelta.yaml')].find(existsSync);
   return parseConfig(found ? readFileSync(found, 'utf8') : '', found ?? 'kdelta.yaml');
+}
+
+/**
+ * What the trees of kdelta.yaml name must be there: URL, jobs, hosts, kconfig. Throws InputError with file, line and key,
+ * also of a job or host file that is wrong itself.
+ */
+export async function checkTrees(
+  home: string,
+  env: NodeJS.ProcessEnv,
+  config: KdeltaConfig,
+  programs: Programs,
+): Promise<void> {
+  if (config.trees.length === 0) return;
+  const yaml = readYaml(readFileSync(config.file, 'utf8'), config.file, 'KD_CONFIG_INVALID')[0] as YamlFile;
+  const check = async (path: (string | number)[], read: () => unknown) => {
+    try {
+      await read();
+    } catch (error) {
+      if (error instanceof InputError) throw error;
+      fail(yaml, path, (error as Error).message.replace(/^KD_[A-Z_]+: /, ''));
+    }
+  };
+  for (const [at, tree] of config.trees.entries()) {
+    const key = (name: string) => ['trees', at, name];
+    await check(key('url'), () => checkUrl(tree.url));
+    await check(key('kconfig'), () => readKconfig(join(home, 'kconfig'), tree.kconfig));
+    for (const name of tree.jobs) await check(key('jobs'), () => readJobs(home, name, programs));
+    const hosts = yaml.document.hasIn(key('hosts')) ? 'hosts' : 'tbox_groups';
+    for (const name of tree.hosts) await check(key(hosts), () => readHostsOf(home, env, [name]));
+  }
 }
 
 /**

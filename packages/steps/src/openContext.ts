@@ -12,7 +12,7 @@ import { connectStore, localArtifacts, migrateStore } from '@kdelta/store';
 import type { Logger } from 'pino';
 import { bootWith } from './bootHost.ts';
 import type { StepContext } from './context.ts';
-import { readConfig } from './files.ts';
+import { checkTrees, readConfig } from './files.ts';
 
 export interface OpenContext {
   ctx: StepContext;
@@ -30,6 +30,8 @@ export async function openContext(options: {
   signal: AbortSignal;
   env?: NodeJS.ProcessEnv;
   configFile?: string;
+  /** Refuse a kdelta.yaml whose trees name jobs, hosts or kconfigs that aren't there. */
+  checkTrees?: boolean;
 }): Promise<OpenContext> {
   const env = options.env ?? process.env;
   const { log } = options;
@@ -37,6 +39,7 @@ export async function openContext(options: {
   // What can be wrong with files is said before anything is started.
   const config = readConfig(dirs.home, env, options.configFile);
   const programs = await loadPrograms(programRoots(env));
+  if (options.checkTrees) await checkTrees(dirs.home, env, config, programs);
   mkdirSync(dirs.state, { recursive: true });
 
   const services = await joinServices({ state: dirs.state, env });
