@@ -22,6 +22,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: "draw what a benchmark's raw files hold",
     load: async () => (await import('./graph.ts')).graphCommand(),
   },
+  histogram: {
+    description: 'print how long page faults took, by bounds',
+    load: async () => (await import('./histogram.ts')).histogramCommand(),
+  },
   import: {
     description: "read other systems' results into matrix files",
     load: async () => (await import('./import.ts')).importCommand(),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ticks } from '../src/graphs/svg.ts';
 import {
   type FaultHistogram,
+  faultHistogramOf,
   faultHistogramText,
   type MapanonRun,
   mapanonGraphs,
@@ -28,6 +29,36 @@ describe('the fault histogram', () => {
     // 2051273 + 40859 | 4004 + 1605 + 170 + 82 | 6 + 0
     expect(recut(seed, [1200, 19200]).counts).toEqual([[2092132, 5861, 6]]);
   });
+  it('adds up the iterations of a benchmark, and takes counters that grow as they are', () => {
+    const samples = {
+      'x.latency_<1200ns': [3, 4],
+      'x.latency_<600ns': [1, 5],
+      'x.latency_<infns': [0, 1],
+      'x.time': [7, 9],
+    };
+    expect(faultHistogramOf(samples, { prefix: 'x.', cumulative: false })).toEqual({
+      bounds: [600, 1200],
+      times: [0, 1],
+      counts: [
+        [1, 3, 0],
+        [6, 7, 1],
+      ],
+    });
+    expect(faultHistogramOf(samples, { prefix: 'x.', cumulative: true, times: samples['x.time'] })).toEqual({
+      bounds: [600, 1200],
+      times: [7, 9],
+      counts: [
+        [1, 3, 0],
+        [5, 4, 1],
+      ],
+    });
+    expect(faultHistogramOf({ 'x.time': [1] }, { prefix: 'x.', cumulative: true })).toBeNull();
+  });
+
+  it('refuses bounds that do not ascend', () => {
+    expect(() => recut(seed, [2400, 600])).toThrow(/must ascend/);
+  });
+
   it('refuses bounds that cut through a bucket', () => {
     expect(() => recut(seed, [1000])).toThrow(/1000 cut through.*600, 1200/);
   });

@@ -9,6 +9,31 @@ export interface FaultHistogram {
   counts: number[][];
 }
 
+/**
+ * The histogram in a program's samples: `<prefix>latency_<600ns` … `latency_<infns`. Counters that grow over the run
+ * (`cumulative`, as pgfault-latency's) are taken as they are; pft's, one histogram per iteration, are added up. Without
+ * `times` samples are numbered. Null when there is none.
+ */
+export function faultHistogramOf(
+  samples: Readonly<Record<string, number[]>>,
+  options: { prefix: string; cumulative: boolean; times?: number[] },
+): FaultHistogram | null {
+  const names = Object.keys(samples).filter((name) => name.startsWith(`${options.prefix}latency_<`));
+  const boundOf = (name: string) => Number(name.slice(options.prefix.length + 'latency_<'.length, -2));
+  const bounds = names
+    .map(boundOf)
+    .filter((bound) => Number.isFinite(bound))
+    .sort((a, b) => a - b);
+  const columns = [...bounds.map(String), 'inf'].map((bound) => samples[`${options.prefix}latency_<${bound}ns`] ?? []);
+  const length = Math.max(0, ...columns.map((column) => column.length));
+  if (bounds.length === 0 || length === 0) return null;
+  const counts = Array.from({ length }, (_, i) => columns.map((column) => column[i] ?? 0));
+  if (!options.cumulative)
+    for (let i = 1; i < length; i++) counts[i] = counts[i]!.map((count, b) => count + counts[i - 1]![b]!);
+  const times = options.times?.length === length ? options.times : counts.map((_, i) => i);
+  return { bounds, times, counts };
+}
+
 /** The text form of the memcg histogram patch of 2011: `< %-15s%lu`, not cumulative over buckets. */
 export function faultHistogramText(histogram: FaultHistogram): string {
   const last = histogram.counts.at(-1) ?? histogram.bounds.map(() => 0).concat(0);
@@ -21,6 +46,8 @@ export function faultHistogramText(histogram: FaultHistogram): string {
  * how a bucket is spread: throws RangeError naming the bounds that could be asked for.
  */
 export function recut(histogram: FaultHistogram, bounds: number[]): FaultHistogram {
+  if (bounds.length === 0 || bounds.some((bound, b) => b > 0 && bound <= bounds[b - 1]!))
+    throw new RangeError(`bounds ${bounds.join(', ')} must ascend`);
   const unknown = bounds.filter((bound) => !histogram.bounds.includes(bound));
   if (unknown.length > 0)
     throw new RangeError(

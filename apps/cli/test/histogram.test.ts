@@ -1,0 +1,53 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it, vi } from 'vitest';
+import { histogramCommand } from '../src/histogram.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kdelta-histogram-'));
+const fixture = (name: string) => join(import.meta.dirname, '../../../programs/pgfault-latency/fixtures', name);
+
+async function run(...args: string[]): Promise<{ out: string; err: string; status: number }> {
+  const written = { out: '', err: '' };
+  const into = (name: 'out' | 'err') => (text: string | Uint8Array) => {
+    written[name] += text;
+    return true;
+  };
+  vi.spyOn(process.stdout, 'write').mockImplementation(into('out'));
+  vi.spyOn(process.stderr, 'write').mockImplementation(into('err'));
+  process.exitCode = 0;
+  await histogramCommand().parseAsync(['pgfault-latency', ...args], { from: 'user' });
+  const status = Number(process.exitCode);
+  process.exitCode = 0;
+  vi.restoreAllMocks();
+  return { ...written, status };
+}
+afterEach(() => rmSync(join(dir, 'x.svg'), { force: true }));
+
+it("prints a raw output's histogram as text, under other bounds, and draws it", async () => {
+  // The fixture's last sample: 10 below 600 ns, 7 below 1200 ns, 2 + 1 above.
+  expect((await run(fixture('ftrace'))).out).toBe(
+    'pgfault latency histogram (ns):\n< 600            10\n< 1200           7\n< inf            3\n',
+  );
+  const cut = await run(fixture('ftrace'), '--bounds', '1200', '--heat-map', join(dir, 'x.svg'));
+  expect(cut.out).toBe('pgfault latency histogram (ns):\n< 1200           17\n< inf            3\n');
+  expect(existsSync(join(dir, 'x.svg')) && readFileSync(join(dir, 'x.svg'), 'utf8')).toMatch(/<svg/);
+});
+
+it('prints the counts of one cgroup, and names those there are', async () => {
+  expect((await run(fixture('bpftrace'), '--cgroup', '7')).out).toMatch(/< 600 +4\n< inf +2\n$/);
+  expect(await run(fixture('bpftrace'), '--cgroup', '8')).toMatchObject({
+    err: 'kdelta: no histogram of cgroup 8; there are: 5, 7\n',
+    status: 2,
+  });
+});
+
+it.each([
+  ['700', /bounds 700 cut through a bucket; possible are 600, 1200/],
+  ['1200,600', /must ascend/],
+  ['1200,x', /expected numbers of ns/],
+])('refuses --bounds %s with status 2', async (bounds, message) => {
+  const { err, status, out } = await run(fixture('ftrace'), '--bounds', bounds);
+  expect(err).toMatch(message);
+  expect([status, out]).toEqual([2, '']);
+});
