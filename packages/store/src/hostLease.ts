@@ -65,13 +65,15 @@ const failuresToQuarantine = 3;
 
 /**
  * Gives the host back; nothing happens when another epoch has begun. `failed`: the host's own fault (class `infra`), which
- * counts towards quarantine; a good boot clears the count. A guest of QEMU is new each time and is never taken out.
+ * counts towards quarantine; a good boot clears the count. A guest of QEMU is new each time and is never taken out. A host
+ * that a person took out while it ran stays out.
  */
 export async function releaseHost(db: Db, lease: Lease, outcome: 'good' | 'failed' | 'unknown'): Promise<void> {
   await db
     .update(host)
     .set({
-      state: sql`case when ${outcome} <> 'failed' then 'idle'
+      state: sql`case when ${host.state} in ('maintenance', 'quarantined') then ${host.state}
+        when ${outcome} <> 'failed' then 'idle'
         when ${host.failures} + 1 >= ${failuresToQuarantine} and ${host.config}->'boot'->>'method' is distinct from 'qemu'
         then 'quarantined' else 'suspect' end`,
       leaseOwner: null,

@@ -4,12 +4,14 @@ import {
   boot,
   claimRow,
   type Db,
+  host,
   leaseHost,
   lockClaimed,
   releaseClaim,
   releaseHost,
   renewClaim,
   renewLease,
+  setHostState,
   takeBackClaims,
 } from '../src/index.ts';
 import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
@@ -56,5 +58,18 @@ test('a lease that has passed to another epoch can be neither prolonged nor give
   await releaseHost(db, first!, 'good');
   expect(await leaseHost(db, hostId, bootId, owner, 60_000)).toBeNull();
   await releaseHost(db, second!, 'good');
+  expect(await leaseHost(db, hostId, bootId, owner, 60_000)).not.toBeNull();
+});
+
+test('a host that is taken out while a boot runs stays out when the boot ends', async () => {
+  const { id: hostId, name } = fixture.host;
+  const bootId = fixture.boots[2]!.id;
+  const owner = '00000000-0000-4000-8000-000000000002';
+  await db.update(host).set({ state: 'idle', leaseOwner: null, leaseUntil: null }).where(eq(host.id, hostId));
+  const lease = await leaseHost(db, hostId, bootId, owner, 60_000);
+  await setHostState(database.store.pool, name, 'maintenance', 'a new fan');
+  await releaseHost(db, lease!, 'good');
+  expect(await leaseHost(db, hostId, bootId, owner, 60_000)).toBeNull();
+  await setHostState(database.store.pool, name, 'idle', null);
   expect(await leaseHost(db, hostId, bootId, owner, 60_000)).not.toBeNull();
 });
