@@ -5,6 +5,7 @@ import {
   boot,
   type Db,
   insertEvent,
+  kernel,
   pair,
   takeBackClaims,
   wantBoots,
@@ -224,6 +225,12 @@ async function verify(
 /** The commit's kernel, built like the others of this bisect; asked for where it isn't there. */
 async function kernelOf(tx: Db, state: SearchState, sha: string): Promise<KernelRow> {
   const known = state.kernels.get(sha);
+  if (known?.state === 'failed' && known.failure?.class === 'infra') {
+    // A full disk or a lost network says nothing of the commit; `stuck` ends it when that lasts.
+    const again = { state: 'wanted' as const, failure: null, attempt: 0, priority: 10 };
+    const [row] = await tx.update(kernel).set(again).where(eq(kernel.id, known.id)).returning();
+    return row!;
+  }
   if (known) return known;
   const { kind, treeId, kconfig, kconfigHash, cmdline } = state.template;
   return wantKernel(tx, { kind, treeId: treeId!, sha, kconfig, kconfigHash, cmdline, priority: 10 });
