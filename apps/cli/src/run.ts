@@ -12,7 +12,7 @@ import {
   wantHost,
   wantTestcases,
 } from '@kdelta/steps';
-import { boot, insertEvent, kernel, loadMatrix, type RowOf, wantKernel } from '@kdelta/store';
+import { boot, host, insertEvent, kernel, loadMatrix, type RowOf, wantKernel } from '@kdelta/store';
 import { Command, InvalidArgumentError } from 'commander';
 import { and, asc, eq, inArray, or } from 'drizzle-orm';
 import { resolveKernel } from './kernelName.ts';
@@ -171,7 +171,7 @@ async function bootAll(
   ctx: StepContext,
   ids: number[],
   testcase: string,
-  host: string,
+  name: string,
   show: (line: string) => void,
 ): Promise<BootRow[]> {
   const read = () =>
@@ -189,7 +189,7 @@ async function bootAll(
     const each = finished > 0 ? (Date.now() - startedAt) / 1000 / finished : null;
     const left = each === null ? '' : `, about ${Math.round(each * (rows.length - finished))} s left`;
     show(
-      `${testcase} on ${host}: boot ${finished + 1} of ${rows.length}: ${current?.progress?.phase ?? 'waiting for the host'}${left}`,
+      `${testcase} on ${name}: boot ${finished + 1} of ${rows.length}: ${current?.progress?.phase ?? 'waiting for the host'}${left}`,
     );
   });
   try {
@@ -200,7 +200,15 @@ async function bootAll(
       const next = rows.find((row) => !isFinished(row.state));
       if (!next) return rows;
       await runStep(ctx, stepNamed('boot'), next.id);
-      const [after] = await ctx.db.select({ state: boot.state }).from(boot).where(eq(boot.id, next.id));
+      const [after] = await ctx.db
+        .select({ state: boot.state, host: host.state, failures: host.failures, note: host.note })
+        .from(boot)
+        .leftJoin(host, eq(host.id, boot.hostId))
+        .where(eq(boot.id, next.id));
+      if (after?.state === 'wanted' && (after.host === 'quarantined' || after.host === 'maintenance'))
+        throw new Error(
+          `KD_HOST_OUT: ${name} is ${after.host === 'maintenance' ? `in maintenance${after.note ? ` (${after.note})` : ''}` : `quarantined after ${after.failures} failed boots`}; look at it and bring it back on the dashboard's page of hosts`,
+        );
       if (after && !isFinished(after.state)) await ctx.clock.sleep(500, ctx.signal);
     }
   } finally {
