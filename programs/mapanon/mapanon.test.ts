@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from './parse.ts';
 
@@ -69,6 +70,32 @@ describe('replay', () => {
     // Ages of pages 1, 3, 5: last used by references 5, 3 and 4 of 5.
     expect(readFileSync(join(dir, 'out-age.data'), 'utf8')).toBe('0 5\n1 0\n2 5\n3 2\n4 5\n5 1\n');
     expect(readFileSync(join(dir, 'out-pagemap.data'), 'utf8')).toBe('0 0 0\n1 1 0\n2 0 0\n3 1 0\n4 0 0\n5 1 0\n');
+  });
+
+  it.each([
+    ['linear', 25_000, '--write'],
+    ['linear', 50_000, '--read'],
+    ['random', 25_000, '--read'],
+    ['random', 50_000, '--write'],
+  ])('has every page that %s order over %i pages touched in memory (%s)', (pattern, range, op) => {
+    const references = generate(pattern, 2 * range, range, 1);
+    writeFileSync(join(dir, 'refs'), references);
+    const samples = parse(replay(join(dir, 'refs'), op).stdout.split('\n'), { unterminated: false } as never);
+    const touched = new Set(pages(references)).size;
+    expect(samples.pages_touched).toEqual([touched]);
+    // Without a memory limit all of them stay: within 1 %, should the machine swap.
+    expect(Math.abs(samples.present![0]! + (samples.swapped?.[0] ?? 0) - touched)).toBeLessThanOrEqual(touched / 100);
+  });
+
+  it('runs a hundred times at once, each with its own output', async () => {
+    writeFileSync(join(dir, 'refs'), '6 5\n1\n3\n3\n5\n1\n');
+    const numbers = Array.from({ length: 100 }, (_, i) => i);
+    const outputs = await Promise.all(
+      numbers.map((i) => promisify(execFile)(mapanon, ['replay', join(dir, 'refs'), join(dir, `many-${i}`)])),
+    );
+    for (const { stdout } of outputs) expect(stdout).toContain('present: 3');
+    for (const i of numbers)
+      expect(readFileSync(join(dir, `many-${i}-refcount.data`), 'utf8')).toBe('0 0\n1 2\n2 0\n3 2\n4 0\n5 1\n');
   });
 
   it('draws the pages four to a character', () => {
