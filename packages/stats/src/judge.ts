@@ -11,7 +11,7 @@ import { summarise } from './summary.ts';
 import type { Delta, Flag, JudgeInput, Judgement, MetricRow, Side, Verdict } from './types.ts';
 
 /** Changes whenever the same boots could get another judgement. */
-export const JUDGE_VERSION = '2';
+export const JUDGE_VERSION = '3';
 
 /** What is known of one metric before the families are closed. All variances, errors and effects are relative. */
 interface Candidate {
@@ -53,7 +53,7 @@ interface Candidate {
 export function judge(input: JudgeInput): Judgement {
   const candidates = joinRows(input.base, input.head, input.registry).map((row) => candidateOf(row, input));
   addHistory(candidates, input);
-  shrink(candidates);
+  shrink(candidates, input.deterministic ?? false);
   const share = lookShare(input.look ?? 1, input.looksMax ?? 1);
   const deltas = closeFamilies(candidates, input, share);
   spreadEnvironment(deltas);
@@ -141,7 +141,7 @@ function addHistory(candidates: Candidate[], input: JudgeInput): void {
   }
 }
 
-function shrink(candidates: Candidate[]): void {
+function shrink(candidates: Candidate[], deterministic: boolean): void {
   const noisy = candidates.filter(
     (c) => c.family !== 'function' && c.base.n > 0 && c.head.n > 0 && c.resolution > 0 && c.level > 0,
   );
@@ -161,7 +161,7 @@ function shrink(candidates: Candidate[]): void {
   );
   const flips = flipShare(measured);
   for (const c of noisy) {
-    const prior = c.history ? historyPrior(c, historyFit) : crossFit;
+    const prior = c.history ? historyPrior(c, historyFit) : deterministic && isCounted(c) ? COUNTED : crossFit;
     const df = c.df + prior.df;
     if (df <= 0) continue;
     const variance = (c.df * c.variance + prior.df * prior.scale) / df;
@@ -172,6 +172,18 @@ function shrink(candidates: Candidate[]): void {
     if (c.modes.explains) c.p = Math.max(c.p, c.modes.p);
     else if (!c.modes.mixed && !c.history) c.p = Math.max(c.p, flips * c.modes.p);
   }
+}
+
+/**
+ * The noise of a KPI on hosts that count instructions, where it has no history: between 0.01 % and 0.1 % of the level (page
+ * faults, dbench), the larger taken and held worth four degrees of freedom. A KPI that scatters more than this prior
+ * allows (F(4, 4), 5 %: 6.39) is not counted work; it gets the prior of the pair's other metrics.
+ */
+const COUNTED: VariancePrior = { scale: 0.001 ** 2, df: 4 };
+const COUNTED_LIMIT = 6.39;
+
+function isCounted(c: Candidate): boolean {
+  return c.row.info.kpi && c.df > 0 && c.variance <= COUNTED_LIMIT * COUNTED.scale;
 }
 
 /**
