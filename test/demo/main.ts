@@ -26,6 +26,8 @@ interface Options {
   seed: string;
   quiet: boolean;
   keep: boolean;
+  /** 24 commits, one that panics, the culprit on a merged topic branch; the dead commits are pushed as heads of their own first. */
+  hard: boolean;
 }
 
 process.exitCode = await main();
@@ -55,6 +57,7 @@ async function main(): Promise<number> {
     await untilUp(board, bot, stop.signal);
     say(`dashboard: ${bot.url}`);
 
+    if (options.hard) await pushDead(say, board, bot, planted, { work, origin }, stop.signal);
     await pushCommit(work, planted.head, origin);
     await board.poke(tree);
     say(`pushed ${planted.commits.length} commits, head ${planted.head.slice(0, 10)}`);
@@ -97,12 +100,19 @@ async function keepLog(say: Say, dir: string): Promise<void> {
 function readOptions(): Options | null {
   try {
     const { values } = parseArgs({
-      options: { seed: { type: 'string' }, null: { type: 'boolean' }, keep: { type: 'boolean' } },
+      options: {
+        seed: { type: 'string' },
+        null: { type: 'boolean' },
+        keep: { type: 'boolean' },
+        hard: { type: 'boolean' },
+      },
     });
     const seed = values.seed ?? String(Date.now() % 1_000_000);
-    return { seed, quiet: values.null ?? false, keep: values.keep ?? false };
+    return { seed, quiet: values.null ?? false, keep: values.keep ?? false, hard: values.hard ?? false };
   } catch (error) {
-    process.stderr.write(`KD_USAGE: ${(error as Error).message}; npm run demo -- [--seed N] [--null] [--keep]\n`);
+    process.stderr.write(
+      `KD_USAGE: ${(error as Error).message}; npm run demo -- [--seed N] [--null] [--hard] [--keep]\n`,
+    );
     return null;
   }
 }
@@ -114,7 +124,11 @@ async function plant(dir: string, base: BaseTree, options: Options) {
   await mkdir(join(dir, 'private'), { mode: 0o700 });
   await cloneBase(base, origin);
   await cloneBase(base, work);
-  const planted = await plantCommits(work, base, { seed: options.seed, culprit: !options.quiet });
+  const planted = await plantCommits(work, base, {
+    seed: options.seed,
+    culprit: !options.quiet,
+    ...(options.hard && { count: 24, panicking: true, topicBranch: !options.quiet }),
+  });
   return { planted, origin, work };
 }
 
@@ -153,6 +167,46 @@ async function untilUp(board: Dashboard, bot: Bot, signal: AbortSignal): Promise
     throw new Error('kdelta up did not come up in two minutes');
   })();
   await Promise.race([up, ended]);
+}
+
+/**
+ * Pushes the commit that panics and the one that doesn't build, each as the head, and waits until their pairs ended with
+ * the class that is right, an excerpt of the log, and a page that shows both.
+ */
+async function pushDead(
+  say: Say,
+  board: Dashboard,
+  bot: Bot,
+  planted: Planted,
+  { work, origin }: { work: string; origin: string },
+  signal: AbortSignal,
+): Promise<void> {
+  for (const dead of planted.commits) {
+    if (dead.kind !== 'panicking' && dead.kind !== 'broken') continue;
+    await pushCommit(work, dead.sha, origin);
+    await board.poke(tree);
+    say(`pushed ${dead.sha.slice(0, 10)} as head, which ${dead.kind === 'broken' ? "doesn't build" : 'panics'}`);
+    const giveUp = Date.now() + limitMs;
+    for (;;) {
+      signal.throwIfAborted();
+      if (Date.now() > giveUp) throw new Error(`${dead.sha}: no outcome in ${limitMs / 60_000} minutes`);
+      const now = await board.overview().catch(() => null);
+      const pair = now?.pairs.find((p) => p.head_sha === dead.sha);
+      if (pair && ['judged', 'failed', 'cancelled'].includes(pair.state)) {
+        const wanted = dead.kind === 'broken' ? 'build' : 'boot';
+        const page = await board.page(`/pairs/${pair.id}`);
+        const shown = page.status === 200 && page.text.includes(wanted);
+        if (pair.failure?.class !== wanted || !pair.failure.excerpt || !shown)
+          throw new Error(
+            `pair ${pair.id}: ${pair.state}, ${JSON.stringify(pair.failure)}; expected class ${wanted} with an excerpt, on its page`,
+          );
+        say(`pair ${pair.id}: ${pair.state}, class ${pair.failure.class}: ${pair.failure.message.split('\n')[0]}`);
+        say(`          ${bot.url}/pairs/${pair.id}: ${pair.failure.excerpt.trim().split('\n').at(-1)}`);
+        break;
+      }
+      await sleep(1000);
+    }
+  }
 }
 
 /** Shows what happens until the mails have come, or with nothing planted until all pairs are judged. */
