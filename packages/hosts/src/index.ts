@@ -1,4 +1,4 @@
-export { consoleText, lastLines } from './console.ts';
+export { cleanText, consoleText, lastLines } from './console.ts';
 export { createDriver } from './createDriver.ts';
 export * from './errors.ts';
 export type { HostContext } from './qemu.ts';

@@ -1,6 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BootError, type BootedHost, type BootOrder, type HostDriver, lastLines } from '@kdelta/hosts';
+import { BootError, type BootedHost, type BootOrder, cleanText, type HostDriver, lastLines } from '@kdelta/hosts';
 import { type ProgramMeta, packagesOf, type Testcase } from '@kdelta/jobs';
 import { collectRun, RunError, RunMarks, readState, runPlace, startRun, stopRun, waitForRun } from './run.ts';
 import { MARKS, Timeline } from './timeline.ts';
@@ -122,14 +122,25 @@ async function judgeEnding(ending: string, testcase: Testcase, files: string): P
   const [part, name, status] = ending.split(' ');
   if (!name || !status)
     return { kind: 'failed', failureClass: 'infra', message: 'the host sent results without an ending' };
-  const said = await readFile(join(files, `${name}.err`), 'utf8').catch(() => '');
-  const out = await readFile(join(files, name), 'utf8').catch(() => '');
-  const last = (said.trim() || out.trim()).split('\n').at(-1)?.slice(0, 300) ?? '';
+  const last = (await lastLine(join(files, `${name}.err`))) || (await lastLine(join(files, name)));
   const why =
     part === 'program' && (status === '124' || status === '137')
       ? `ran longer than ${testcase.timeoutSeconds} s`
       : `ended with status ${status}`;
   return { kind: 'failed', failureClass: 'test', message: `${part} ${name} ${why}${last ? `: ${last}` : ''}` };
+}
+
+/** The last words of a file that may be of any size and hold anything; '' where there are none. */
+async function lastLine(file: string): Promise<string> {
+  const handle = await open(file).catch(() => null);
+  if (!handle) return '';
+  try {
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, Math.max(0, size - 4096));
+    return cleanText(buffer.subarray(0, bytesRead).toString('utf8')).trim().split('\n').at(-1)!.slice(0, 300);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function failedRun(error: unknown, host: BootedHost): Promise<BootOutcome> {
