@@ -239,7 +239,7 @@ async function follow(
     const bisecting = bisects.some((b) => !['done', 'failed', 'cancelled'].includes(b.state));
     const arrived = new Set(catcher.mails.flatMap((m) => m.to));
     if (!options.quiet && arrived.has(planted.culprit!.authorEmail) && arrived.has(list)) break;
-    if (now && now.pairs.length > 0 && !open && !bisecting) {
+    if (now?.pairs.some((p) => p.head_sha === planted.head) && !open && !bisecting) {
       // All is judged; give the report's mail, if there is to be one, its time.
       await sleep(10_000);
       if (options.quiet || catcher.mails.length === 0) break;
