@@ -46,7 +46,7 @@ function quote(cell: string): string {
 function readRecords(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
-  const cell = /("(?:[^"]|"")*"|[^,\r\n]*)(,|\r?\n|$)/gy;
+  const cell = /("(?:[^"]|"")*"|(?!")[^,\r\n]*)(,|\r?\n|$)/gy;
   while (cell.lastIndex < text.length) {
     const match = cell.exec(text);
     if (!match) throw new MatrixError('KD_MATRIX_SYNTAX', `CSV record ${records.length + 1}: a quote is not closed`);
