@@ -38,5 +38,14 @@ function logTable(k: number, n: number, fails: number, m: number): number {
 }
 
 function logChoose(n: number, k: number): number {
-  return logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1);
+  return logFactorial(n) - logFactorial(k) - logFactorial(n - k);
+}
+
+const factorials: number[] = [];
+
+/** Kept for counts of boots as they occur: every table of a pair asks for the same few. */
+function logFactorial(n: number): number {
+  if (!(n >= 0 && n < 1000)) return logGamma(n + 1);
+  for (let i = factorials.length; i <= n; i++) factorials.push(logGamma(i + 1));
+  return factorials[n]!;
 }

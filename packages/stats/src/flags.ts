@@ -66,29 +66,25 @@ function isUnstable(known: Known): boolean {
  * direction of the difference, and with that slope taken out less than half of the difference is left.
  */
 function isDrift(row: MetricRow, order: { base: number[]; head: number[] }): boolean {
-  const points: { time: number; value: number; kernel: number }[] = [];
-  row.base.forEach((value, i) => {
-    if (value !== null) points.push({ time: order.base[i]!, value, kernel: 0 });
-  });
-  row.head.forEach((value, i) => {
-    if (value !== null) points.push({ time: order.head[i]!, value, kernel: 1 });
-  });
-  const kernels = [points.filter((p) => p.kernel === 0), points.filter((p) => p.kernel === 1)];
-  if (kernels.some((kernel) => kernel.length < 3)) return false;
-  const [b, h] = kernels.map((kernel) => ({
-    time: kernel.reduce((sum, p) => sum + p.time, 0) / kernel.length,
-    value: kernel.reduce((sum, p) => sum + p.value, 0) / kernel.length,
-  })) as [{ time: number; value: number }, { time: number; value: number }];
+  const b = centreOf(row.base, order.base);
+  const h = centreOf(row.head, order.head);
+  if (b.n < 3 || h.n < 3) return false;
   let tt = 0;
   let tv = 0;
   let vv = 0;
-  for (const point of points) {
-    const centre = point.kernel === 0 ? b : h;
-    tt += (point.time - centre.time) ** 2;
-    tv += (point.time - centre.time) * (point.value - centre.value);
-    vv += (point.value - centre.value) ** 2;
+  for (const centre of [b, h]) {
+    const values = centre === b ? row.base : row.head;
+    const times = centre === b ? order.base : order.head;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i]!;
+      if (value === null) continue;
+      const time = times[i]! - centre.time;
+      tt += time * time;
+      tv += time * (value - centre.value);
+      vv += (value - centre.value) * (value - centre.value);
+    }
   }
-  const df = points.length - 3;
+  const df = b.n + h.n - 3;
   if (tt <= 0 || vv <= 0 || df < 2) return false;
   const slope = tv / tt;
   const rest = Math.max(0, vv - slope * tv);
@@ -97,4 +93,19 @@ function isDrift(row: MetricRow, order: { base: number[]; head: number[] }): boo
   const difference = h.value - b.value;
   const explained = slope * (h.time - b.time);
   return explained * difference > 0 && Math.abs(difference - explained) < Math.abs(difference) / 2;
+}
+
+/** How many boots of a kernel have a value, their mean time and mean value. */
+function centreOf(values: readonly (number | null)[], times: number[]): { n: number; time: number; value: number } {
+  let n = 0;
+  let time = 0;
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (value === null) continue;
+    n++;
+    time += times[i]!;
+    sum += value;
+  }
+  return { n, time: time / n, value: sum / n };
 }

@@ -33,11 +33,11 @@ interface Candidate {
   /** The smallest gap between different values, in the metric's unit; 0 when all boots are equal. */
   resolution: number;
   modes: Modes | null;
-  /** Shrunken standard error of the effect and its degrees of freedom; 0 where there is no noise at all. */
+  /** Shrunken standard error of the effect and its degrees of freedom; NaN where p is null. */
   error: number;
   errorDf: number;
   p: number | null;
-  fails?: { base: number; head: number; baseRuns: number; headRuns: number };
+  fails: { base: number; head: number; baseRuns: number; headRuns: number } | null;
 }
 
 /**
@@ -51,8 +51,10 @@ interface Candidate {
  *   c̃² = (d₀·c₀² + d·c²)/(d₀ + d),  t = θ/(c̃·√(1/n₁ + 1/n₂)) with d₀ + d degrees of freedom.
  */
 export function judge(input: JudgeInput): Judgement {
-  const candidates = joinRows(input.base, input.head, input.registry).map((row) => candidateOf(row, input));
-  addHistory(candidates, input);
+  const history = (input.history ?? []).map((matrix) => byCanonicalName(matrix, input.registry));
+  const candidates = joinRows(input.base, input.head, input.registry).map((row) =>
+    candidateOf(row, pastOf(row, history, input), input),
+  );
   shrink(candidates, input.deterministic ?? false);
   const share = lookShare(input.look ?? 1, input.looksMax ?? 1);
   const deltas = closeFamilies(candidates, input, share);
@@ -77,15 +79,15 @@ function spreadEnvironment(deltas: Delta[]): void {
   }
 }
 
-function candidateOf(row: MetricRow, input: JudgeInput): Candidate {
+/** Everything is set at once: a field that got its kind of number later would cost a copy of each candidate. */
+function candidateOf(row: MetricRow, past: Past, input: JudgeInput): Candidate {
   const base = momentsOf(row.base);
   const head = momentsOf(row.head);
   const family: Family = row.info.kind === 'function' ? 'function' : row.info.kpi ? 'kpi' : 'other';
   const both = base.n > 0 && head.n > 0;
   const oneSign = (base.min >= 0 && head.min >= 0) || (base.max <= 0 && head.max <= 0);
   const ratio = both && oneSign && base.mean !== 0 && head.mean !== 0 && !row.info.percent;
-  const sizes = [Math.abs(base.mean), Math.abs(head.mean)].filter((size) => size > 0);
-  const level = sizes.length > 0 ? Math.min(...sizes) : Math.max(Math.abs(base.max), Math.abs(head.max), 0);
+  const level = levelOf(base, head);
   const df = Math.max(0, base.n - 1) + Math.max(0, head.n - 1);
   const difference = both ? head.mean - base.mean : 0;
   const squares = ratio
@@ -93,7 +95,10 @@ function candidateOf(row: MetricRow, input: JudgeInput): Candidate {
     : level > 0
       ? (base.squares + head.squares) / level ** 2
       : 0;
-  const candidate: Candidate = {
+  const failed = family === 'function';
+  const noise = failed || past.length === 0 ? null : noiseOf(past);
+  const history = noise && noise.df > 0 ? noise : null;
+  return {
     row,
     family,
     base,
@@ -104,41 +109,46 @@ function candidateOf(row: MetricRow, input: JudgeInput): Candidate {
     level,
     variance: df > 0 ? squares / df : 0,
     df,
-    history: null,
-    resolution: 0,
-    modes: family === 'function' ? null : modesOf(row.base, row.head),
-    error: 0,
-    errorDf: 0,
+    history,
+    resolution: failed ? 0 : resolutionOf([row.base, row.head, ...past]),
+    modes: failed ? null : modesOf(row.base, row.head),
+    error: Number.NaN,
+    errorDf: Number.NaN,
     p: null,
+    fails: failed
+      ? {
+          base: countFails(row.base),
+          head: countFails(row.head),
+          baseRuns: input.base.boots.length,
+          headRuns: input.head.boots.length,
+        }
+      : null,
   };
-  if (family === 'function') {
-    candidate.fails = {
-      base: countFails(row.base),
-      head: countFails(row.head),
-      baseRuns: input.base.boots.length,
-      headRuns: input.head.boots.length,
-    };
-  }
-  return candidate;
+}
+
+/** The smaller |mean| that is not 0; without one the largest |value| there is. */
+function levelOf(base: Moments, head: Moments): number {
+  const a = Math.abs(base.mean);
+  const b = Math.abs(head.mean);
+  if (a > 0 && b > 0) return Math.min(a, b);
+  if (a > 0) return a;
+  if (b > 0) return b;
+  return Math.max(Math.abs(base.max), Math.abs(head.max), 0);
 }
 
 function countFails(values: (number | null)[]): number {
   return values.reduce<number>((sum, value) => sum + (value !== null && value > 0 ? 1 : 0), 0);
 }
 
-function addHistory(candidates: Candidate[], input: JudgeInput): void {
-  const history = (input.history ?? []).map((matrix) => byCanonicalName(matrix, input.registry));
-  for (const candidate of candidates) {
-    const { row } = candidate;
-    const past = history
-      .map((matrix) => matrix.get(input.registry.canonical(row.metric)))
-      .filter((values) => values !== undefined);
-    if (past.length > 0 && candidate.family !== 'function') {
-      const noise = noiseOf(past);
-      if (noise.df > 0) candidate.history = noise;
-    }
-    if (candidate.family !== 'function') candidate.resolution = resolutionOf(row.base, row.head, ...past);
-  }
+/** What earlier kernels' boots showed of one metric, oldest first. */
+type Past = (number | null)[][];
+
+const NO_PAST: Past = [];
+
+function pastOf(row: MetricRow, history: Map<string, (number | null)[]>[], input: JudgeInput): Past {
+  if (history.length === 0) return NO_PAST;
+  const name = input.registry.canonical(row.metric);
+  return history.map((values) => values.get(name)).filter((values) => values !== undefined);
 }
 
 function shrink(candidates: Candidate[], deterministic: boolean): void {
@@ -215,13 +225,21 @@ function fitSteadiness(measured: Candidate[]): number {
   let sum = 0;
   let squares = 0;
   let expected = 0;
+  let baseN = 0;
+  let headN = 0;
+  let sampling = 0;
   for (const c of measured) {
     if (c.base.squares === 0 || c.head.squares === 0) continue;
     const log = Math.log(c.base.squares / (c.base.n - 1) / (c.head.squares / (c.head.n - 1)));
     n++;
     sum += log;
     squares += log * log;
-    expected += trigamma((c.base.n - 1) / 2) + trigamma((c.head.n - 1) / 2);
+    if (c.base.n !== baseN || c.head.n !== headN) {
+      baseN = c.base.n;
+      headN = c.head.n;
+      sampling = trigamma((baseN - 1) / 2) + trigamma((headN - 1) / 2);
+    }
+    expected += sampling;
   }
   if (n < 10) return Number.POSITIVE_INFINITY;
   const excess = (squares - (sum * sum) / n) / (n - 1) - expected / n;
@@ -245,22 +263,23 @@ function historyPrior(c: Candidate, fit: VariancePrior): VariancePrior {
 
 function closeFamilies(candidates: Candidate[], input: JudgeInput, share: number): Delta[] {
   const deltas: Delta[] = [];
+  const order = orderOf(input);
   for (const family of ['kpi', 'other', 'function'] as const) {
     const members = candidates.filter((c) => c.family === family);
     if (family === 'function') for (const c of members) c.p = functionP(c, input);
-    const tested = members.filter((c) => c.p !== null);
+    const p: number[] = [];
+    for (const c of members) if (c.p !== null) p.push(c.p);
     const rate = FAMILY_RATE[family] * share;
-    const { q, rejected } = benjaminiHochberg(
-      tested.map((c) => c.p!),
-      rate,
-    );
-    const qOf = new Map(tested.map((c, i) => [c, q[i]!]));
+    const { q, rejected } = benjaminiHochberg(p, rate);
+    let tested = 0;
     for (const c of members) {
-      const metricQ = qOf.get(c) ?? null;
+      const metricQ = c.p === null ? null : q[tested++]!;
       const others = rejected - (metricQ !== null && metricQ <= rate ? 1 : 0);
-      const level = tested.length > 0 ? (rate * Math.min(others + 1, tested.length)) / tested.length : rate;
+      const level = p.length > 0 ? (rate * Math.min(others + 1, p.length)) / p.length : rate;
       deltas.push(
-        family === 'function' ? functionDelta(c, metricQ, rate, input) : metricDelta(c, metricQ, rate, level, input),
+        family === 'function'
+          ? functionDelta(c, metricQ, rate, input)
+          : metricDelta(c, metricQ, rate, level, order, input),
       );
     }
   }
@@ -308,49 +327,66 @@ function functionDelta(c: Candidate, q: number | null, rate: number, input: Judg
   };
 }
 
-function metricDelta(c: Candidate, q: number | null, rate: number, level: number, input: JudgeInput): Delta {
-  const delta: Delta = {
-    ...identity(c),
-    percent: c.row.info.percent ?? false,
-    base: sideOf(c.row.base, c.base),
-    head: sideOf(c.row.head, c.head),
-    changeAbs: null,
-    changePct: null,
-    ci95Pct: null,
-    p: c.p,
-    q,
-    detectablePct: null,
-    verdict: 'inconclusive',
-    flags: flagsOf(c.row, c, rate, orderOf(input)),
-    weight: 0,
-  };
-  if (c.base.n === 0 || c.head.n === 0) return delta;
-  delta.changeAbs = c.difference;
-  if (c.base.mean !== 0) delta.changePct = (100 * c.difference) / Math.abs(c.base.mean);
-  else if (c.difference === 0) delta.changePct = 0;
-  if (c.p === null) {
+function metricDelta(
+  c: Candidate,
+  q: number | null,
+  rate: number,
+  level: number,
+  order: { base: number[]; head: number[] },
+  input: JudgeInput,
+): Delta {
+  const { info } = c.row;
+  const flags = flagsOf(c.row, c, rate, order);
+  const both = c.base.n > 0 && c.head.n > 0;
+  let changePct: number | null = null;
+  if (both && c.base.mean !== 0) changePct = (100 * c.difference) / Math.abs(c.base.mean);
+  else if (both && c.difference === 0) changePct = 0;
+  let ci95Pct: [number, number] | null = null;
+  let detectablePct: number | null = null;
+  let weight = 0;
+  let verdict: Verdict = 'inconclusive';
+  if (both && c.p === null) {
     // All boots of both kernels are identical, or there is nothing to measure noise by.
     if (c.difference === 0 && c.base.squares + c.head.squares === 0 && c.base.n + c.head.n > 2) {
-      delta.verdict = 'same';
-      delta.ci95Pct = [0, 0];
+      verdict = 'same';
+      ci95Pct = [0, 0];
     }
-    return delta;
+  } else if (both) {
+    const half = tCritical(0.05, c.errorDf) * c.error;
+    const floor = effectOf(floorOf(c, input), c);
+    const reportable = Math.max(tCritical(level, c.errorDf) * c.error, floor);
+    if (c.base.mean !== 0) ci95Pct = [pctOf(c.effect - half, c), pctOf(c.effect + half, c)];
+    if (c.base.mean !== 0 && c.head.mean !== 0) {
+      detectablePct = pctOf(reportable + tUpper(0.2, c.errorDf) * c.error, c);
+    }
+    const size = Math.abs(c.effect);
+    weight = size / reportable;
+    if (!flags.some(isVeto)) {
+      if (q !== null && q <= rate && size >= floor * (1 - 1e-12)) verdict = directed(c.difference, info.better);
+      else if (size + half <= effectOf(wantOf(c, input), c)) verdict = 'same';
+    }
   }
-  const half = tCritical(0.05, c.errorDf) * c.error;
-  const floor = effectOf(floorOf(c, input), c);
-  const reportable = Math.max(tCritical(level, c.errorDf) * c.error, floor);
-  if (c.base.mean !== 0) delta.ci95Pct = [pctOf(c.effect - half, c), pctOf(c.effect + half, c)];
-  if (c.base.mean !== 0 && c.head.mean !== 0) {
-    delta.detectablePct = pctOf(reportable + tUpper(0.2, c.errorDf) * c.error, c);
-  }
-  delta.weight = Math.abs(c.effect) / reportable;
-  if (delta.flags.some((flag) => VETO.has(flag))) return delta;
-  if (q !== null && q <= rate && Math.abs(c.effect) >= floor * (1 - 1e-12)) {
-    delta.verdict = directed(c.difference, c.row.info.better);
-  } else if (Math.abs(c.effect) + half <= effectOf(wantOf(c, input), c)) {
-    delta.verdict = 'same';
-  }
-  return delta;
+  // One literal with all keys in place: a spread, or keys set later, took most of the time of a comparison.
+  return {
+    metric: c.row.metric,
+    kpi: info.kpi,
+    kind: info.kind,
+    family: c.family,
+    better: info.better,
+    unit: info.unit,
+    percent: info.percent ?? false,
+    base: sideOf(c.row.base, c.base),
+    head: sideOf(c.row.head, c.head),
+    changeAbs: both ? c.difference : null,
+    changePct,
+    ci95Pct,
+    p: c.p,
+    q,
+    detectablePct,
+    verdict,
+    flags,
+    weight,
+  };
 }
 
 /** A change in percent (points, for a metric that is a percentage) as an effect. */
@@ -373,6 +409,10 @@ function orderOf(input: JudgeInput): { base: number[]; head: number[] } {
 
 /** Flags under which a difference says nothing about the commit. */
 const VETO: ReadonlySet<Flag> = new Set<Flag>(['bimodal', 'unstable', 'drift', 'environment']);
+
+function isVeto(flag: Flag): boolean {
+  return VETO.has(flag);
+}
 
 function floorOf(c: Candidate, input: JudgeInput): number {
   const floor = c.row.info.floorPct ?? (input.deterministic ? 0.2 : c.row.info.kpi ? 1 : 5);

@@ -1,4 +1,5 @@
 import { fisherExact } from './fisher.ts';
+import { scratch, sortRange, takeFinite } from './sorted.ts';
 
 /** The boots of both kernels in two groups: how separated they are, and how the kernels share them. */
 export interface Modes {
@@ -32,59 +33,90 @@ const TOGETHER = 3;
  * @returns null where there are too few boots to tell groups (fewer than 2 more than kernel-and-group cells)
  */
 export function modesOf(base: readonly (number | null)[], head: readonly (number | null)[]): Modes | null {
+  const most = base.length + head.length;
+  const room = scratch(2 * most);
+  // The boots' values, base then head, in their order; their sorted copy lies behind them.
+  const n = takeFinite(base, room, 0);
+  const total = takeFinite(head, room, n);
+  const m = total - n;
+  if (n < 2 || m < 2) return null;
   // On the log scale where there is one: a long tail to one side is no mode.
-  const rows = [present(base), present(head)];
-  const positive = rows.every((row) => row.every((value) => value > 0));
-  const [x, y] = (positive ? rows.map((row) => row.map(Math.log)) : rows) as [number[], number[]];
-  const all = [...x, ...y].sort((a, b) => a - b);
-  if (x.length < 2 || y.length < 2) return null;
+  let positive = true;
+  for (let i = 0; i < total && positive; i++) positive = room[i]! > 0;
+  for (let i = 0; i < total; i++) {
+    if (positive) room[i] = Math.log(room[i]!);
+    room[most + i] = room[i]!;
+  }
+  sortRange(room, most, most + total);
   let gap = 0;
   let cut = 0;
   let distinct = 1;
-  for (let i = 1; i < all.length; i++) {
-    const step = all[i]! - all[i - 1]!;
-    if (step > 1e-12 * (positive ? 1 : Math.abs(all[i]!))) distinct++;
+  for (let i = most + 1; i < most + total; i++) {
+    const step = room[i]! - room[i - 1]!;
+    if (step > 1e-12 * (positive ? 1 : Math.abs(room[i]!))) distinct++;
     if (step > gap) {
       gap = step;
-      cut = (all[i]! + all[i - 1]!) / 2;
+      cut = (room[i]! + room[i - 1]!) / 2;
     }
   }
   if (gap === 0) return null;
-  const cells = [
-    x.filter((v) => v < cut),
-    x.filter((v) => v >= cut),
-    y.filter((v) => v < cut),
-    y.filter((v) => v >= cut),
-  ];
-  const occupied = cells.filter((cell) => cell.length > 0).length;
-  const df = all.length - occupied;
+  const baseLow = cellOf(room, 0, n, cut, true);
+  const baseHigh = cellOf(room, 0, n, cut, false);
+  const headLow = cellOf(room, n, total, cut, true);
+  const headHigh = cellOf(room, n, total, cut, false);
+  const occupied = +(baseLow.n > 0) + +(baseHigh.n > 0) + +(headLow.n > 0) + +(headHigh.n > 0);
+  const df = total - occupied;
   const mixed = occupied > 2;
-  const table = () => fisherExact(cells[0]!.length, x.length, cells[2]!.length, y.length);
-  const strays = Math.min(
-    ...[Math.min(cells[0]!.length, cells[1]!.length), Math.min(cells[2]!.length, cells[3]!.length)].filter(
-      (n) => n > 0,
-    ),
-  );
-  if (distinct === 2) return { separated: true, mixed, explains: mixed, strays, telling: false, p: table() };
+  const baseStrays = Math.min(baseLow.n, baseHigh.n) || Number.POSITIVE_INFINITY;
+  const headStrays = Math.min(headLow.n, headHigh.n) || Number.POSITIVE_INFINITY;
+  const strays = Math.min(baseStrays, headStrays);
+  if (distinct === 2) {
+    const p = fisherExact(baseLow.n, n, headLow.n, m);
+    return { separated: true, mixed, explains: mixed, strays, telling: false, p };
+  }
   if (df < 2) return null;
-  const within = Math.sqrt(cells.reduce((sum, cell) => sum + squaresOf(cell), 0) / df);
+  const within = Math.sqrt((baseLow.squares + baseHigh.squares + headLow.squares + headHigh.squares) / df);
   const separated = gap > SEPARATION * within;
-  const together = apart(cells[0]!, cells[2]!) <= TOGETHER * within && apart(cells[1]!, cells[3]!) <= TOGETHER * within;
-  return { separated, mixed, explains: mixed && together, strays, telling: df >= 4, p: separated ? table() : 1 };
+  const explains =
+    mixed && apart(baseLow, headLow) <= TOGETHER * within && apart(baseHigh, headHigh) <= TOGETHER * within;
+  const p = separated ? fisherExact(baseLow.n, n, headLow.n, m) : 1;
+  return { separated, mixed, explains, strays, telling: df >= 4, p };
+}
+
+/** One kernel's boots in one group. */
+interface Cell {
+  n: number;
+  squares: number;
+  min: number;
+  max: number;
+}
+
+function cellOf(values: Float64Array, from: number, to: number, cut: number, low: boolean): Cell {
+  let n = 0;
+  let sum = 0;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    if (value < cut !== low) continue;
+    n++;
+    sum += value;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  let squares = 0;
+  if (n > 1) {
+    const mean = sum / n;
+    for (let i = from; i < to; i++) {
+      const value = values[i]!;
+      if (value < cut === low) squares += (value - mean) * (value - mean);
+    }
+  }
+  return { n, squares, min, max };
 }
 
 /** The gap between the ranges of two kernels' boots; 0 where they overlap or one has none. */
-function apart(a: number[], b: number[]): number {
-  if (a.length === 0 || b.length === 0) return 0;
-  return Math.max(0, Math.min(...a) - Math.max(...b), Math.min(...b) - Math.max(...a));
-}
-
-function present(values: readonly (number | null)[]): number[] {
-  return values.filter((value): value is number => value !== null && Number.isFinite(value));
-}
-
-function squaresOf(cell: number[]): number {
-  if (cell.length < 2) return 0;
-  const mean = cell.reduce((sum, value) => sum + value, 0) / cell.length;
-  return cell.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+function apart(a: Cell, b: Cell): number {
+  if (a.n === 0 || b.n === 0) return 0;
+  return Math.max(0, a.min - b.max, b.min - a.max);
 }

@@ -1,3 +1,5 @@
+import { scratch, sortRange, takeFinite } from './sorted.ts';
+
 /** Moments of one kernel's boots of one metric. */
 export interface Moments {
   n: number;
@@ -32,13 +34,16 @@ export function momentsOf(values: readonly (number | null)[]): Moments {
   return { n, mean, squares, min, max };
 }
 
-/** The smallest gap between different values, 0 when all are equal: what the metric resolves. */
-export function resolutionOf(...rows: readonly (number | null)[][]): number {
-  const all: number[] = [];
-  for (const row of rows) for (const value of row) if (value !== null && Number.isFinite(value)) all.push(value);
-  all.sort((a, b) => a - b);
+/** The smallest gap between different values of all `rows`, 0 when all are equal: what the metric resolves. */
+export function resolutionOf(rows: readonly (readonly (number | null)[])[]): number {
+  let most = 0;
+  for (const row of rows) most += row.length;
+  const all = scratch(most);
+  let n = 0;
+  for (const row of rows) n = takeFinite(row, all, n);
+  sortRange(all, 0, n);
   let gap = Number.POSITIVE_INFINITY;
-  for (let i = 1; i < all.length; i++) {
+  for (let i = 1; i < n; i++) {
     const step = all[i]! - all[i - 1]!;
     // Two decimals that differ only in the last bit are one value.
     if (step > 1e-12 * Math.abs(all[i]!) && step < gap) gap = step;

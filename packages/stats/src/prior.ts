@@ -23,16 +23,26 @@ export function fitVariancePrior(ratios: ArrayLike<number>, df: ArrayLike<number
   let mean = 0;
   let noise = 0;
   const e = new Float64Array(n);
+  // Most metrics have as many degrees of freedom as the one before.
+  let half = Number.NaN;
+  let psi = 0;
+  let log = 0;
+  let share = 0;
   for (let i = 0; i < n; i++) {
-    const half = df[i]! / 2;
-    e[i] = Math.log(ratios[i]!) - digamma(half) + Math.log(half);
+    if (df[i]! / 2 !== half) {
+      half = df[i]! / 2;
+      psi = digamma(half);
+      log = Math.log(half);
+      share = trigamma(half) / n;
+    }
+    e[i] = Math.log(ratios[i]!) - psi + log;
     mean += e[i]! / n;
-    noise += trigamma(half) / n;
+    noise += share;
   }
   let spread = 0;
   for (let i = 0; i < n; i++) spread += (e[i]! - mean) ** 2 / (n - 1);
   const excess = spread - noise;
   if (excess <= 0) return { scale: Math.exp(mean), df: most };
-  const half = trigammaInverse(excess);
-  return { scale: Math.exp(mean + digamma(half) - Math.log(half)), df: Math.min(most, 2 * half) };
+  const fitted = trigammaInverse(excess);
+  return { scale: Math.exp(mean + digamma(fitted) - Math.log(fitted)), df: Math.min(most, 2 * fitted) };
 }

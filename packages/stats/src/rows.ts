@@ -4,10 +4,12 @@ import type { MetricRow } from './types.ts';
 /** Metrics of both matrices joined by their canonical names, in name order; one that a kernel lacks is all null. */
 export function joinRows(base: Matrix, head: Matrix, registry: Registry): MetricRow[] {
   const rows = new Map<string, MetricRow>();
+  const noBase = absent(base);
+  const noHead = absent(head);
   for (const [metric, values] of base.metrics) {
     const key = registry.canonical(metric);
     if (rows.has(key) && key !== metric) continue;
-    rows.set(key, { metric, info: registry.lookup(metric), base: values, head: absent(head) });
+    rows.set(key, { metric, info: registry.lookup(metric), base: values, head: noHead });
   }
   for (const [metric, values] of head.metrics) {
     const key = registry.canonical(metric);
@@ -17,7 +19,7 @@ export function joinRows(base: Matrix, head: Matrix, registry: Registry): Metric
       row.head = values;
       row.metric = metric;
     } else {
-      rows.set(key, { metric, info: registry.lookup(metric), base: absent(base), head: values });
+      rows.set(key, { metric, info: registry.lookup(metric), base: noBase, head: values });
     }
   }
   return [...rows.values()].sort((a, b) => (a.metric < b.metric ? -1 : 1));

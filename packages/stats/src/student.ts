@@ -10,7 +10,26 @@ export function tTwoSided(t: number, df: number): number {
   if (Number.isNaN(t)) return 1;
   if (!Number.isFinite(t)) return 0;
   const f = Math.min(df, NORMAL_DF);
-  return jStat.ibeta(f / (f + t * t), f / 2, 0.5);
+  return betaHalf(f / (f + t * t), f / 2);
+}
+
+const leads = new Map<number, number>();
+
+/**
+ * The regularised incomplete beta function I_x(a, ½) by jstat's continued fraction (Press et al., Numerical Recipes,
+ * 6.4). The factor 1/B(a, ½) before it takes three log-gammas and is kept by a: most metrics of a pair share it.
+ */
+function betaHalf(x: number, a: number): number {
+  if (!(x > 0 && x < 1)) return jStat.ibeta(x, a, 0.5);
+  let lead = leads.get(a);
+  if (lead === undefined) {
+    if (leads.size > 10_000) leads.clear();
+    lead = jStat.gammaln(a + 0.5) - jStat.gammaln(a) - jStat.gammaln(0.5);
+    leads.set(a, lead);
+  }
+  const factor = Math.exp(lead + a * Math.log(x) + 0.5 * Math.log(1 - x));
+  if (x < (a + 1) / (a + 0.5 + 2)) return (factor * jStat.betacf(x, a, 0.5)) / a;
+  return 1 - (factor * jStat.betacf(1 - x, 0.5, a)) / 0.5;
 }
 
 /** The t that leaves `p` (0 < p < 1) above it in both tails together. Cached: most metrics of a pair share df. */

@@ -2,7 +2,7 @@ import type { Delta, JudgeInput, Judgement, Verdict } from './types.ts';
 
 /** Ranks the deltas and says in one line what the pair shows. */
 export function summarise(deltas: Delta[], input: JudgeInput, judgeVersion: string): Judgement {
-  const ranked = [...deltas].sort(byRank);
+  const ranked = rank(deltas);
   const verdict = pairVerdict(ranked);
   return {
     judgeVersion,
@@ -22,8 +22,25 @@ export function isReported(delta: Delta): boolean {
   return delta.verdict !== 'same' && delta.verdict !== 'inconclusive';
 }
 
-function byRank(a: Delta, b: Delta): number {
-  return rankClass(a) - rankClass(b) || b.weight - a.weight || (a.metric < b.metric ? -1 : a.metric > b.metric ? 1 : 0);
+interface Ranked {
+  delta: Delta;
+  class: number;
+}
+
+/** By class, then the heaviest first, then by name. The class is worked out once per row, not once per comparison. */
+function rank(deltas: Delta[]): Delta[] {
+  return deltas
+    .map((delta): Ranked => ({ delta, class: rankClass(delta) }))
+    .sort(byRank)
+    .map((row) => row.delta);
+}
+
+function byRank(a: Ranked, b: Ranked): number {
+  return a.class - b.class || b.delta.weight - a.delta.weight || byName(a.delta, b.delta);
+}
+
+function byName(a: Delta, b: Delta): number {
+  return a.metric < b.metric ? -1 : a.metric > b.metric ? 1 : 0;
 }
 
 // Reported KPIs, then the other KPIs, then failures and evidence, then what did not change.
