@@ -4,11 +4,16 @@ import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { bundleWeb } from '../apps/web/bundle.mjs';
 
+// Loading jstat as a package costs a comparison more than its judgement: Node reads all of it twice.
+const inlined = new Set(['jstat']);
+
 const workspaceOnly = {
   name: 'workspace-only',
   setup(b) {
     b.onResolve({ filter: /^[^./]/ }, (args) =>
-      args.path.startsWith('@kdelta/') || args.kind === 'entry-point' ? undefined : { path: args.path, external: true },
+      args.path.startsWith('@kdelta/') || inlined.has(args.path) || args.kind === 'entry-point'
+        ? undefined
+        : { path: args.path, external: true },
     );
   },
 };

@@ -183,6 +183,7 @@ function readFile(argument: string): Matrix | null {
 }
 
 function requireCommon(base: Matrix, head: Matrix, baseName: string, headName: string, registry: Registry): void {
+  for (const name of head.metrics.keys()) if (base.metrics.has(name)) return;
   const names = new Set([...base.metrics.keys()].map((name) => registry.canonical(name)));
   for (const name of head.metrics.keys()) if (names.has(registry.canonical(name))) return;
   throw new UsageError(`${baseName} and ${headName} have no metric in common; are they of the same testcase?`);

@@ -30,7 +30,10 @@ export function parseMatrix(input: string | Uint8Array, name = 'matrix'): Matrix
   return matrixFromObject(parseJson(text, name), name);
 }
 
-/** The matrix in an already parsed JSON value, by the rules of {@link parseMatrix}. */
+/**
+ * The matrix in an already parsed JSON value, by the rules of {@link parseMatrix}. Full rows of numbers are taken as
+ * they are, not copied: leave the value alone afterwards.
+ */
 export function matrixFromObject(value: unknown, name = 'matrix'): Matrix {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new MatrixError(
@@ -91,6 +94,7 @@ export function bootNames(n: number): string[] {
 }
 
 function readRow(row: unknown[], width: number): (number | null)[] | null {
+  if (isWhole(row, width)) return row;
   const values: (number | null)[] = new Array(width);
   let any = false;
   for (let i = 0; i < width; i++) {
@@ -99,6 +103,12 @@ function readRow(row: unknown[], width: number): (number | null)[] | null {
     if (value !== null) any = true;
   }
   return any ? values : null;
+}
+
+function isWhole(row: unknown[], width: number): row is number[] {
+  if (row.length !== width || width === 0) return false;
+  for (let i = 0; i < width; i++) if (!Number.isFinite(row[i])) return false;
+  return true;
 }
 
 function decode(bytes: Uint8Array, name: string): string {
