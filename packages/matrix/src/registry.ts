@@ -40,6 +40,7 @@ export function buildRegistry(programs: Iterable<ProgramMetrics> = []): Registry
   function find(name: MetricName): Partial<MetricInfo> | undefined {
     const direct = exact.get(name);
     if (direct) return direct;
+    if (patterns.size === 0) return undefined;
     const dot = name.indexOf('.');
     const rest = name.slice(dot + 1);
     return patterns.get(name.slice(0, dot))?.find(({ regex }) => regex.test(rest))?.info;
@@ -58,7 +59,8 @@ export function buildRegistry(programs: Iterable<ProgramMetrics> = []): Registry
           if (rule.match.test(name)) Object.assign(info, rule.info);
         }
       }
-      Object.assign(info, find(name) ?? find(canonical(name)));
+      const now = canonical(name);
+      Object.assign(info, find(name) ?? (now === name ? undefined : find(now)));
       // A percentage by its name, as LKP's table has it.
       info.percent ??= name.endsWith('%') || name.startsWith('perf-profile');
       known.set(name, info);

@@ -6,6 +6,7 @@ import { type Moments, momentsOf, resolutionOf } from './moments.ts';
 import { type Noise, noiseOf } from './noise.ts';
 import { fitVariancePrior, type VariancePrior } from './prior.ts';
 import { byCanonicalName, joinRows } from './rows.ts';
+import { smallestGap, sortPair } from './sorted.ts';
 import { tCritical, trigamma, trigammaInverse, tTwoSided, tUpper } from './student.ts';
 import { summarise } from './summary.ts';
 import type { Delta, Flag, JudgeInput, Judgement, MetricRow, Side, Verdict } from './types.ts';
@@ -96,6 +97,11 @@ function candidateOf(row: MetricRow, past: Past, input: JudgeInput): Candidate {
       ? (base.squares + head.squares) / level ** 2
       : 0;
   const failed = family === 'function';
+  // Before the boots are sorted: both use the same room.
+  const pooled = failed || past.length === 0 ? 0 : resolutionOf([row.base, row.head, ...past]);
+  const sorted = failed ? null : sortPair(row.base, row.head);
+  const resolution =
+    sorted && past.length === 0 ? smallestGap(sorted.room, sorted.at, sorted.at + sorted.total) : pooled;
   const noise = failed || past.length === 0 ? null : noiseOf(past);
   const history = noise && noise.df > 0 ? noise : null;
   return {
@@ -110,8 +116,8 @@ function candidateOf(row: MetricRow, past: Past, input: JudgeInput): Candidate {
     variance: df > 0 ? squares / df : 0,
     df,
     history,
-    resolution: failed ? 0 : resolutionOf([row.base, row.head, ...past]),
-    modes: failed ? null : modesOf(row.base, row.head),
+    resolution,
+    modes: sorted && modesOf(sorted),
     error: Number.NaN,
     errorDf: Number.NaN,
     p: null,

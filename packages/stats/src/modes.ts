@@ -1,5 +1,5 @@
 import { fisherExact } from './fisher.ts';
-import { scratch, sortRange, takeFinite } from './sorted.ts';
+import { type SortedPair, sortRange } from './sorted.ts';
 
 /** The boots of both kernels in two groups: how separated they are, and how the kernels share them. */
 export interface Modes {
@@ -7,7 +7,7 @@ export interface Modes {
   separated: boolean;
   /** One kernel has boots in both groups. */
   mixed: boolean;
-  /** Where both kernels have boots in one group, they lie together: the modes can explain the difference. */
+  /** Separated, and where both kernels have boots in one group, they lie together: modes can explain the difference. */
   explains: boolean;
   /** The smaller number of boots with which a kernel takes part in a group that is not its main one. */
   strays: number;
@@ -24,7 +24,7 @@ const SEPARATION = 8;
 const TOGETHER = 3;
 
 /**
- * Splits all boots of one metric at their widest gap.
+ * Splits all boots of one metric at their widest gap. The values in `sorted` are used up: logs may take their place.
  *
  * A t test is blind to modes: when every boot is in one of two tight groups, the few boots of a kernel may all fall
  * into the same one by chance, and their tiny spread makes that look certain. What such boots show is how often each
@@ -32,26 +32,23 @@ const TOGETHER = 3;
  *
  * @returns null where there are too few boots to tell groups (fewer than 2 more than kernel-and-group cells)
  */
-export function modesOf(base: readonly (number | null)[], head: readonly (number | null)[]): Modes | null {
-  const most = base.length + head.length;
-  const room = scratch(2 * most);
-  // The boots' values, base then head, in their order; their sorted copy lies behind them.
-  const n = takeFinite(base, room, 0);
-  const total = takeFinite(head, room, n);
+export function modesOf(sorted: SortedPair): Modes | null {
+  const { room, n, total, at } = sorted;
   const m = total - n;
-  if (n < 2 || m < 2) return null;
+  const end = at + total;
+  if (n < 2 || m < 2 || room[at] === room[end - 1]) return null;
   // On the log scale where there is one: a long tail to one side is no mode.
-  let positive = true;
-  for (let i = 0; i < total && positive; i++) positive = room[i]! > 0;
-  for (let i = 0; i < total; i++) {
-    if (positive) room[i] = Math.log(room[i]!);
-    room[most + i] = room[i]!;
+  const positive = room[at]! > 0;
+  if (positive) {
+    for (let i = 0; i < total; i++) room[i] = Math.log(room[i]!);
+    for (let i = at; i < end; i++) room[i] = Math.log(room[i]!);
+    // In order already, unless the last bits of two logs are the other way round.
+    sortRange(room, at, end);
   }
-  sortRange(room, most, most + total);
   let gap = 0;
   let cut = 0;
   let distinct = 1;
-  for (let i = most + 1; i < most + total; i++) {
+  for (let i = at + 1; i < end; i++) {
     const step = room[i]! - room[i - 1]!;
     if (step > 1e-12 * (positive ? 1 : Math.abs(room[i]!))) distinct++;
     if (step > gap) {
@@ -60,63 +57,79 @@ export function modesOf(base: readonly (number | null)[], head: readonly (number
     }
   }
   if (gap === 0) return null;
-  const baseLow = cellOf(room, 0, n, cut, true);
-  const baseHigh = cellOf(room, 0, n, cut, false);
-  const headLow = cellOf(room, n, total, cut, true);
-  const headHigh = cellOf(room, n, total, cut, false);
-  const occupied = +(baseLow.n > 0) + +(baseHigh.n > 0) + +(headLow.n > 0) + +(headHigh.n > 0);
+  const baseLow = countBelow(room, 0, n, cut);
+  const headLow = countBelow(room, n, total, cut);
+  const baseStrays = Math.min(baseLow, n - baseLow);
+  const headStrays = Math.min(headLow, m - headLow);
+  const occupied = +(baseLow > 0) + +(baseLow < n) + +(headLow > 0) + +(headLow < m);
   const df = total - occupied;
   const mixed = occupied > 2;
-  const baseStrays = Math.min(baseLow.n, baseHigh.n) || Number.POSITIVE_INFINITY;
-  const headStrays = Math.min(headLow.n, headHigh.n) || Number.POSITIVE_INFINITY;
-  const strays = Math.min(baseStrays, headStrays);
+  const strays = Math.min(baseStrays || Number.POSITIVE_INFINITY, headStrays || Number.POSITIVE_INFINITY);
   if (distinct === 2) {
-    const p = fisherExact(baseLow.n, n, headLow.n, m);
+    const p = fisherExact(baseLow, n, headLow, m);
     return { separated: true, mixed, explains: mixed, strays, telling: false, p };
   }
   if (df < 2) return null;
-  const within = Math.sqrt((baseLow.squares + baseHigh.squares + headLow.squares + headHigh.squares) / df);
+  const within = Math.sqrt(addSquares(addSquares(0, room, 0, n, cut), room, n, total, cut) / df);
   const separated = gap > SEPARATION * within;
+  if (!separated) return { separated, mixed, explains: false, strays, telling: df >= 4, p: 1 };
   const explains =
-    mixed && apart(baseLow, headLow) <= TOGETHER * within && apart(baseHigh, headHigh) <= TOGETHER * within;
-  const p = separated ? fisherExact(baseLow.n, n, headLow.n, m) : 1;
-  return { separated, mixed, explains, strays, telling: df >= 4, p };
+    mixed &&
+    apart(rangeOf(room, 0, n, cut, true), rangeOf(room, n, total, cut, true)) <= TOGETHER * within &&
+    apart(rangeOf(room, 0, n, cut, false), rangeOf(room, n, total, cut, false)) <= TOGETHER * within;
+  return { separated, mixed, explains, strays, telling: df >= 4, p: fisherExact(baseLow, n, headLow, m) };
 }
 
-/** One kernel's boots in one group. */
-interface Cell {
-  n: number;
-  squares: number;
+function countBelow(values: Float64Array, from: number, to: number, cut: number): number {
+  let n = 0;
+  for (let i = from; i < to; i++) if (values[i]! < cut) n++;
+  return n;
+}
+
+/** `sum` and one kernel's squares around its mean in each group. */
+function addSquares(sum: number, values: Float64Array, from: number, to: number, cut: number): number {
+  let low = 0;
+  let high = 0;
+  let lows = 0;
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    if (value < cut) {
+      low += value;
+      lows++;
+    } else high += value;
+  }
+  low /= lows;
+  high /= to - from - lows;
+  let lowSquares = 0;
+  let highSquares = 0;
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    if (value < cut) lowSquares += (value - low) * (value - low);
+    else highSquares += (value - high) * (value - high);
+  }
+  return sum + lowSquares + highSquares;
+}
+
+interface Range {
   min: number;
   max: number;
 }
 
-function cellOf(values: Float64Array, from: number, to: number, cut: number, low: boolean): Cell {
-  let n = 0;
-  let sum = 0;
+/** Where one kernel's boots of one group lie; min > max when it has none there. */
+function rangeOf(values: Float64Array, from: number, to: number, cut: number, low: boolean): Range {
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
   for (let i = from; i < to; i++) {
     const value = values[i]!;
     if (value < cut !== low) continue;
-    n++;
-    sum += value;
     if (value < min) min = value;
     if (value > max) max = value;
   }
-  let squares = 0;
-  if (n > 1) {
-    const mean = sum / n;
-    for (let i = from; i < to; i++) {
-      const value = values[i]!;
-      if (value < cut === low) squares += (value - mean) * (value - mean);
-    }
-  }
-  return { n, squares, min, max };
+  return { min, max };
 }
 
 /** The gap between the ranges of two kernels' boots; 0 where they overlap or one has none. */
-function apart(a: Cell, b: Cell): number {
-  if (a.n === 0 || b.n === 0) return 0;
+function apart(a: Range, b: Range): number {
+  if (a.min > a.max || b.min > b.max) return 0;
   return Math.max(0, a.min - b.max, b.min - a.max);
 }

@@ -1,4 +1,4 @@
-import { scratch, sortRange, takeFinite } from './sorted.ts';
+import { scratch, smallestGap, sortRange, takeFinite } from './sorted.ts';
 
 /** Moments of one kernel's boots of one metric. */
 export interface Moments {
@@ -16,8 +16,10 @@ export function momentsOf(values: readonly (number | null)[]): Moments {
   let sum = 0;
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
-  for (const value of values) {
-    if (value === null || !Number.isFinite(value)) continue;
+  // By index, and finite as NaN and infinities less themselves are not 0: several times faster while the code is cold.
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (value === null || value - value !== 0) continue;
     n++;
     sum += value;
     if (value < min) min = value;
@@ -27,8 +29,10 @@ export function momentsOf(values: readonly (number | null)[]): Moments {
   // A constant row's mean is that constant, not the rounded sum divided.
   const mean = min === max ? min : sum / n;
   let squares = 0;
-  for (const value of values) {
-    if (value === null || !Number.isFinite(value)) continue;
+  if (min === max) return { n, mean, squares, min, max };
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (value === null || value - value !== 0) continue;
     squares += (value - mean) * (value - mean);
   }
   return { n, mean, squares, min, max };
@@ -42,11 +46,5 @@ export function resolutionOf(rows: readonly (readonly (number | null)[])[]): num
   let n = 0;
   for (const row of rows) n = takeFinite(row, all, n);
   sortRange(all, 0, n);
-  let gap = Number.POSITIVE_INFINITY;
-  for (let i = 1; i < n; i++) {
-    const step = all[i]! - all[i - 1]!;
-    // Two decimals that differ only in the last bit are one value.
-    if (step > 1e-12 * Math.abs(all[i]!) && step < gap) gap = step;
-  }
-  return Number.isFinite(gap) ? gap : 0;
+  return smallestGap(all, 0, n);
 }
