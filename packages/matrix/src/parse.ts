@@ -107,7 +107,10 @@ function readRow(row: unknown[], width: number): (number | null)[] | null {
 
 function isWhole(row: unknown[], width: number): row is number[] {
   if (row.length !== width || width === 0) return false;
-  for (let i = 0; i < width; i++) if (!Number.isFinite(row[i])) return false;
+  for (let i = 0; i < width; i++) {
+    const cell = row[i];
+    if (typeof cell !== 'number' || cell - cell !== 0) return false;
+  }
   return true;
 }
 
