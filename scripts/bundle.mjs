@@ -3,20 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, rm, symlink } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { bundleWeb } from '../apps/web/bundle.mjs';
-
-// Loading jstat as a package costs a comparison more than its judgement: Node reads all of it twice.
-const inlined = new Set(['jstat']);
-
-const workspaceOnly = {
-  name: 'workspace-only',
-  setup(b) {
-    b.onResolve({ filter: /^[^./]/ }, (args) =>
-      args.path.startsWith('@kdelta/') || inlined.has(args.path) || args.kind === 'entry-point'
-        ? undefined
-        : { path: args.path, external: true },
-    );
-  },
-};
+import { workspaceOnly } from './workspaceOnly.mjs';
 
 await rm('dist', { recursive: true, force: true });
 await build({
@@ -35,7 +22,8 @@ await build({
   jsx: 'automatic',
   jsxImportSource: 'preact',
   banner: { js: '#!/usr/bin/env node' },
-  plugins: [workspaceOnly],
+  // Loading jstat as a package costs a comparison more than its judgement: Node reads all of it twice.
+  plugins: [workspaceOnly(['jstat'])],
   logLevel: 'warning',
 });
 await chmod('dist/kdelta.mjs', 0o755);

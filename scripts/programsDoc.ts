@@ -101,6 +101,8 @@ function table(head: string[], rows: string[][]): string {
 }
 
 /** Writes docs/programs.md. */
-export async function writeProgramsDoc(): Promise<void> {
+async function writeProgramsDoc(): Promise<void> {
   writeFileSync(join(homeDir(), 'docs/programs.md'), await programsDoc());
 }
+
+if (process.argv[2] === '--write') await writeProgramsDoc();

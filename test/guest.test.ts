@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { homeDir } from '@kdelta/home';
+import { cacheDir as cacheFolder, homeDir } from '@kdelta/home';
 import { BootError, type BootOrder, createDriver } from '@kdelta/hosts';
 import { expandJob, type HostFile, packagesOf, parseHost, parseJob, type Testcase } from '@kdelta/jobs';
-import { buildKernel, cacheRoot, type KernelArtifact } from '@kdelta/kernels';
+import { buildKernel, type KernelArtifact } from '@kdelta/kernels';
 import { loadPrograms, type Programs } from '@kdelta/programs';
 import { RunMarks, resumeBoot, runBoot, runPlace, startRun, waitForRun } from '@kdelta/runner';
 import { build } from 'esbuild';
@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processesIn } from '../packages/hosts/src/process.ts';
 
 /* Real boots of Debian's packaged kernel under TCG, as few as tell the story. */
-const cacheDir = cacheRoot(process.env);
+const cacheDir = cacheFolder();
 const root = homeDir();
 const signal = new AbortController().signal;
 let dir: string;

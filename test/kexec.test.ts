@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cacheDir as cacheFolder } from '@kdelta/home';
 import { BootError, type BootOrder, createDriver, type HostDriver } from '@kdelta/hosts';
-import { buildKernel, cacheRoot, type KernelArtifact } from '@kdelta/kernels';
+import { buildKernel, type KernelArtifact } from '@kdelta/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LabGuest, startLabGuest } from './labGuest.ts';
 
@@ -10,7 +11,7 @@ import { type LabGuest, startLabGuest } from './labGuest.ts';
  * A TCG guest stands for a lab machine (issue 2, Shows 8). A kexec under emulation takes 20 to 60 s, so the whole story is
  * told once, in order, on one guest.
  */
-const cacheDir = cacheRoot(process.env);
+const cacheDir = cacheFolder();
 const signal = new AbortController().signal;
 let lab: LabGuest;
 let driver: HostDriver;

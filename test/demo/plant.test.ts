@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changedFiles, listHeads, readCommit, readRange, runGit } from '@kdelta/git';
-import { cacheRoot } from '@kdelta/kernels';
+import { cacheDir } from '@kdelta/home';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BaseTree, cloneBase, makeBaseTree, plantCommits, pushCommit } from './makeTree.ts';
 
@@ -12,7 +12,7 @@ let repo = '';
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'kdelta-plant-test-'));
-  base = await makeBaseTree({ cacheDir: cacheRoot(process.env) }).catch((error: Error) => {
+  base = await makeBaseTree({ cacheDir: cacheDir() }).catch((error: Error) => {
     console.warn(`skipped: ${error.message}`);
     return null;
   });

@@ -1,4 +1,5 @@
-import { type CacheEntryInfo, cacheRoot, listCache, pruneCache } from '@kdelta/kernels';
+import { cacheDir } from '@kdelta/home';
+import { type CacheEntryInfo, listCache, pruneCache } from '@kdelta/kernels';
 import { Command } from 'commander';
 import { outcome } from './outcome.ts';
 
@@ -11,7 +12,7 @@ export function cacheCommand(): Command {
     .option('--json', 'print {"root": PATH, "entries": [...]}')
     .action((options: { json?: boolean }) =>
       outcome(async () => {
-        const root = cacheRoot(process.env);
+        const root = cacheDir(process.env);
         const entries = await listCache(root);
         process.stdout.write(
           options.json ? `${JSON.stringify({ root, entries }, null, 2)}\n` : table(root, entries, new Date()),
@@ -45,7 +46,7 @@ async function prune(options: PruneOptions): Promise<0> {
   const maxBytes = options.maxSize === undefined ? undefined : parseSize(options.maxSize);
   const maxAge = options.maxAge ?? (maxBytes === undefined ? '30d' : undefined);
   const maxAgeMs = maxAge === undefined ? undefined : parseAge(maxAge);
-  const result = await pruneCache(cacheRoot(process.env), {
+  const result = await pruneCache(cacheDir(process.env), {
     maxAgeMs,
     maxBytes,
     now: new Date(),

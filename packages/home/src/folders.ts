@@ -26,5 +26,5 @@ export function stateDir(env: NodeJS.ProcessEnv = process.env): string {
 
 /** What is expensive and can be made again, shared by all instances: `$XDG_CACHE_HOME/kdelta`, default `~/.cache/kdelta`. */
 export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {
-  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kdelta');
+  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'kdelta');
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { access, lstat, mkdir, readdir, rename, rm, statfs, utimes } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { KernelError } from './errors.ts';
 import { type Lock, takeLock } from './lock.ts';
@@ -12,11 +11,6 @@ import { type Lock, takeLock } from './lock.ts';
  * whole; `<root>/locks/<kind>-<key>.lock` is held exclusively while it is made or removed, shared while it is used.
  * An entry's mtime is when it was last used.
  */
-
-/** `$XDG_CACHE_HOME/kdelta`, else `~/.cache/kdelta`. */
-export function cacheRoot(env: Record<string, string | undefined>): string {
-  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'kdelta');
-}
 
 /** Where an entry is or will be. */
 export function cacheEntry(root: string, kind: string, key: string): string {

@@ -33,7 +33,7 @@ export type BuildOutcome =
 
 /** What a builder needs from its caller. */
 export interface BuildContext {
-  /** `cacheRoot(env)`. */
+  /** `cacheDir(env)` of packages/home. */
   cacheDir: string;
   /** The checkout's `kconfig/`, where bases and fragments are found by name. */
   kconfigDir: string;
