@@ -26,6 +26,19 @@ export function connectStore(url: string, options: { onWaiting?: Waiting; maxCon
     options.onWaiting ?? (() => {}),
   );
   const db = drizzle(pool as unknown as pg.Pool, { schema });
+  // drizzle's own sends BEGIN before its `try`: where that failed, it never gave the connection back to the pool.
+  db.transaction = async (work, config) => {
+    const client = await pool.connect();
+    let broken = false;
+    try {
+      return await drizzle(client, { schema }).transaction(work, config);
+    } catch (error) {
+      broken = isConnectionError(error);
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
   return {
     url,
     pool,

@@ -1,6 +1,7 @@
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertEvent, isConnectionError, listenEvents } from '../src/index.ts';
+import { connectStore, insertEvent, isConnectionError, listenEvents } from '../src/index.ts';
 import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
 
 let database: TestDatabase;
@@ -50,4 +51,18 @@ test('a transaction that is cut off runs again', async () => {
   expect(runs).toBe(2);
   const { rows } = await database.store.pool.query("select count(*)::int as n from event where kind = 'kept'");
   expect(rows[0]).toEqual({ n: 1 });
+});
+
+test('a connection that breaks before a transaction begins is given back, and the transaction runs on another', async () => {
+  const store = connectStore(database.url, { maxConnections: 1 });
+  try {
+    // With one connection in all, one that is never given back would leave the second try waiting for ever.
+    store.pool.once('acquire', (client) => {
+      (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+    });
+    await store.transact((tx) => insertEvent(tx, { kind: 'after', subject: 'x' }));
+    expect(store.pool.totalCount).toBe(store.pool.idleCount);
+  } finally {
+    await store.close();
+  }
 });
