@@ -23,7 +23,8 @@ export function chooseProbes(search: Search, posterior: Posterior, options: Next
     let bestBuilt = -1;
     let bestBuiltInformation = 0;
     for (let c = 0; c < graph.size - 1; c++) {
-      if (search.untestable.has(c) || taken.has(c)) continue;
+      // A commit with its parent's image is booted as its parent: the two differ by a billionth of what a boot tells.
+      if (search.untestable.has(c) || taken.has(c) || search.kernelCommit(graph.shas[c]!) !== c) continue;
       const q = below[c]! / known;
       const information = binaryEntropy(recentre(q, k / (hosts + 1))) * search.likelyTestable(c);
       if (information > bestInformation) {

@@ -97,6 +97,24 @@ describe('what is known besides boots', () => {
     expect(p.get('c5')).toBeCloseTo(p.get('c4')!, 6);
   });
 
+  test('a commit with the image of its parent is never probed, wherever it lies', () => {
+    for (let same = 1; same <= 11; same++) {
+      const identical = { [`c${same}`]: 'image', [same === 1 ? 'good' : `c${same - 1}`]: 'image' };
+      for (let culprit = 1; culprit <= 12; culprit++) {
+        if (culprit === same) continue;
+        const search = createSearch(line(12, { identical, noise: { sd: 0.001, df: 30 } }));
+        for (let step = next(search); step.kind !== 'done'; step = next(search)) {
+          if (step.kind === 'refused') throw new Error(step.reason);
+          const probes = step.kind === 'verify' ? [step.culprit, ...step.parents].map((sha) => ({ sha })) : step.probes;
+          if (step.kind === 'probe') expect(probes.map(({ sha }) => sha)).not.toContain(`c${same}`);
+          for (const { sha } of probes) {
+            observe(search, { sha, values: [number(sha) < culprit ? 100 : 110], verify: step.kind === 'verify' });
+          }
+        }
+      }
+    }
+  });
+
   test('a commit that touches no file of the build keeps a small chance', () => {
     const search = createSearch(line(3, { prior: { c2: 0.02 }, noise: { sd: 0.001, df: 30 } }));
     observe(search, { sha: 'good', values: [100] });

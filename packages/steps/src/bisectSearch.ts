@@ -144,9 +144,9 @@ function sameKernels(
   // Newest first in `range`: parents get their name before their children.
   for (const { sha, parents } of [...range].reverse()) {
     const parent = parents[0];
-    if (parent === undefined || identical[sha] !== undefined || !commentOnly.has(sha)) continue;
-    identical[parent] ??= `commit ${parent}`;
-    identical[sha] = identical[parent];
+    if (parent === undefined || !commentOnly.has(sha)) continue;
+    identical[parent] ??= identical[sha] ?? `commit ${parent}`;
+    identical[sha] ??= identical[parent];
   }
   return identical;
 }
