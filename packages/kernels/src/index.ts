@@ -5,7 +5,7 @@ export { hashFile, readArtifact, resolvePackage } from './deb.ts';
 export { KernelError, type KernelErrorCode } from './errors.ts';
 export { firstError, plainText } from './firstError.ts';
 export { readCompiler } from './kbuild.ts';
-export { kconfigName, readKconfig } from './kconfig.ts';
+export { kconfigName, readKconfig, unmetKconfig } from './kconfig.ts';
 export { type Lock, takeLock } from './lock.ts';
 export { checkSandbox } from './sandbox.ts';
 export * from './types.ts';

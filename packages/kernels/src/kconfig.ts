@@ -52,6 +52,18 @@ export function lostOptions(config: string, fragments: { text: string }[]): stri
     .map(([key, value]) => `${key}=${value} (is: ${got.get(key) ?? 'n'})`);
 }
 
+/**
+ * What a job needs (`need_kconfig`: option → y, m, n or a value) and a kernel's `config` doesn't have, as `CONFIG_X=y (is: n)`.
+ * A module is as good as built in, and the other way round (LKP's rule).
+ */
+export function unmetKconfig(config: string, need: Record<string, string>): string[] {
+  const got = new Map(options(config));
+  const asOne = (value: string) => (value === 'm' ? 'y' : value.replace(/^"(.*)"$/, '$1'));
+  return Object.entries(need)
+    .filter(([key, wanted]) => asOne(got.get(key) ?? 'n') !== asOne(wanted))
+    .map(([key, wanted]) => `${key}=${wanted} (is: ${got.get(key) ?? 'n'})`);
+}
+
 function options(text: string): [string, string][] {
   return text.split('\n').flatMap((line): [string, string][] => {
     const set = /^(CONFIG_\w+)=(.*)$/.exec(line);

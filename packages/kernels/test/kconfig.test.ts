@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compilerName } from '../src/deb.ts';
-import { kconfigName, parseDebSpec, readKconfig } from '../src/index.ts';
+import { kconfigName, parseDebSpec, readKconfig, unmetKconfig } from '../src/index.ts';
 import { lostOptions } from '../src/kconfig.ts';
 
 const dir = new URL('../../../kconfig', import.meta.url).pathname;
@@ -36,6 +36,18 @@ describe('a kconfig', () => {
       'CONFIG_B=n (is: y)',
       'CONFIG_C=m (is: n)',
       'CONFIG_D=16 (is: 8)',
+    ]);
+  });
+
+  it('lacks what a job needs, a module as good as built in', () => {
+    const config = 'CONFIG_A=y\nCONFIG_B=m\n# CONFIG_C is not set\nCONFIG_D=250\nCONFIG_E="x y"\n';
+    const need = { CONFIG_A: 'm', CONFIG_B: 'y', CONFIG_C: 'n', CONFIG_D: '250', CONFIG_E: 'x y', CONFIG_F: 'n' };
+    expect(unmetKconfig(config, need)).toEqual([]);
+    expect(unmetKconfig(config, { CONFIG_A: 'n', CONFIG_C: 'y', CONFIG_D: '1000', CONFIG_F: 'm' })).toEqual([
+      'CONFIG_A=n (is: y)',
+      'CONFIG_C=y (is: n)',
+      'CONFIG_D=1000 (is: 250)',
+      'CONFIG_F=m (is: n)',
     ]);
   });
 });

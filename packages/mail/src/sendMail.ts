@@ -64,8 +64,10 @@ export async function sendMail(
       rejected: errors.map((e) => ({ address: e.recipient ?? '', response: e.response ?? '' })),
     };
   } catch (error) {
-    const e = error as Error & { responseCode?: number; response?: string };
+    const e = error as Error & { code?: string; responseCode?: number; response?: string };
     const response = e.response ?? e.message;
+    // A login that the relay refuses (530, 534, 535 …) is the bot's own trouble: it says nothing of the recipients.
+    if (e.code === 'EAUTH') return { kind: 'later', response };
     if (e.responseCode) return { kind: e.responseCode >= 500 ? 'refused' : 'later', response };
     return { kind: dataBegun ? 'unknown' : 'later', response };
   } finally {

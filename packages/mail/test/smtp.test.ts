@@ -146,6 +146,17 @@ test('all refused for good is refused, a server that is away is later', async ()
   expect((await sendMail(url, envelope, composeMail(parts), allow)).kind).toBe('later');
 });
 
+test('a relay that refuses the login is asked again: that says nothing of the recipients', async () => {
+  const { url, received } = await smtpServer({
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, done) => done(Object.assign(new Error('authentication failed'), { responseCode: 535 })),
+  });
+  const outcome = await sendMail(url.replace('smtp://', 'smtp://bot:wrong@'), envelope, composeMail(parts), allow);
+  expect(outcome).toMatchObject({ kind: 'later', response: expect.stringContaining('535') });
+  expect(received).toEqual([]);
+});
+
 test('a connection lost after the message began is unknown', async () => {
   const { url } = await smtpServer({ onData: (stream) => void stream.resume() });
   // The server never answers the message, and the client's socket times out: the same as a lost connection.

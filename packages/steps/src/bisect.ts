@@ -13,7 +13,14 @@ import {
   wantPair,
 } from '@kdelta/store';
 import { and, eq, inArray, sql } from 'drizzle-orm';
-import { type BisectRow, type KernelRow, loadSearch, type ProbeRow, type SearchState } from './bisectSearch.ts';
+import {
+  type BisectRow,
+  isCommitsFault,
+  type KernelRow,
+  loadSearch,
+  type ProbeRow,
+  type SearchState,
+} from './bisectSearch.ts';
 import type { Next, StepContext, StepDef } from './context.ts';
 import { advancePair, readyBoots, rootOf } from './pairLife.ts';
 import { only, unclaimed, withClaim } from './withClaim.ts';
@@ -225,8 +232,8 @@ async function verify(
 /** The commit's kernel, built like the others of this bisect; asked for where it isn't there. */
 async function kernelOf(tx: Db, state: SearchState, sha: string): Promise<KernelRow> {
   const known = state.kernels.get(sha);
-  if (known?.state === 'failed' && known.failure?.class === 'infra') {
-    // A full disk or a lost network says nothing of the commit; `stuck` ends it when that lasts.
+  if (known?.state === 'failed' && !isCommitsFault(known.failure)) {
+    // `stuck` ends it when that lasts.
     const again = { state: 'wanted' as const, failure: null, attempt: 0, priority: 10 };
     const [row] = await tx.update(kernel).set(again).where(eq(kernel.id, known.id)).returning();
     return row!;

@@ -190,12 +190,17 @@ function untestableCommits(
 ): Record<string, string> {
   const dead: Record<string, string> = {};
   for (const [sha, k] of kernels) {
-    if (k.state === 'failed' && k.failure?.class !== 'infra') dead[sha] = k.failure?.message ?? 'does not build';
+    if (k.state === 'failed' && isCommitsFault(k.failure)) dead[sha] = k.failure?.message ?? 'does not build';
     const own = boots.filter((b) => b.kernelId === k.id || (k.sameAs !== null && b.kernelId === k.sameAs));
     const died = own.filter((b) => b.state === 'failed' && isKernelsFault(b.failure));
     if (died.length && !own.some((b) => values.has(b.id))) dead[sha] = died[0]!.failure?.message ?? 'does not boot';
   }
   return dead;
+}
+
+/** A full disk or a bug of ours says nothing of the commit. */
+export function isCommitsFault(failure: Failure | null): boolean {
+  return failure?.class !== 'infra' && failure?.class !== 'bug';
 }
 
 function isKernelsFault(failure: Failure | null): boolean {

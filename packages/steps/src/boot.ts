@@ -1,7 +1,7 @@
-import { access, mkdir, rm } from 'node:fs/promises';
+import { access, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HostFile } from '@kdelta/jobs';
-import type { KernelArtifact } from '@kdelta/kernels';
+import type { HostFile, Testcase } from '@kdelta/jobs';
+import { type KernelArtifact, unmetKconfig } from '@kdelta/kernels';
 import { samplesToBootValues } from '@kdelta/matrix';
 import { parseOutput } from '@kdelta/programs';
 import {
@@ -192,6 +192,8 @@ async function runOnHost(
     testcase: await jobOf(ctx.db, row.testcaseId),
     dir,
   };
+  const unmet = await unmetNeeds(work.kernel, work.testcase);
+  if (unmet) return { ...nothing, failure: unmet };
   const options = {
     signal,
     onProgress: (state: 'booting' | 'running' | 'collecting', p: Parameters<typeof progress>[0]) => progress(p, state),
@@ -215,6 +217,16 @@ async function runOnHost(
   const result = await ctx.bootHost({ ...work, token: row.token, resume: false }, options);
   if (!result) throw new Error(`boot ${row.id} was started anew and gave no result`);
   return result;
+}
+
+/** A kernel without what the job needs is not booted: it would fail in ways that look like the kernel's fault. */
+async function unmetNeeds(kernel: KernelArtifact, testcase: Testcase): Promise<Failure | null> {
+  const needs = testcase.needKconfig ?? {};
+  if (Object.keys(needs).length === 0 || !kernel.config) return null;
+  const unmet = unmetKconfig(await readFile(kernel.config, 'utf8'), needs);
+  if (unmet.length === 0) return null;
+  const message = `the kernel lacks what the job needs (need_kconfig): ${unmet.join(', ')}`;
+  return { class: 'test', code: 'KD_TEST_NEEDS_KCONFIG', message };
 }
 
 /** The kernel's files; made again when the cache was pruned. */

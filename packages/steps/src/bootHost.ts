@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { BootEvidence, HostDriver, TimelineEntry } from '@kdelta/hosts';
@@ -72,8 +72,10 @@ export function bootWith(driverOf: (host: HostFile) => HostDriver, programs: Pro
     if (!ran) return null;
 
     const files = ran.files ? await filesIn(ran.files) : [];
-    const consoleLog = join(order.dir, 'console.log');
-    if (existsSync(consoleLog)) files.push({ name: 'console.log', path: consoleLog });
+    for (const name of ['console.log', 'qemu.log']) {
+      const path = join(order.dir, name);
+      if (existsSync(path) && statSync(path).size > 0) files.push({ name, path });
+    }
     return {
       failure: ran.outcome.kind === 'done' ? null : failureOf(ran.outcome, ran.console),
       evidence: ran.evidence,

@@ -20,6 +20,9 @@ import { only, TryAgain, unclaimed, withClaim } from './withClaim.ts';
 
 type KernelRow = RowOf<typeof kernel>;
 
+/** A full disk or a lost network is tried again after 5 s, 20 s, 80 s, then every few minutes: about an hour in all. */
+const infraAttempts = 10;
+
 /**
  * wanted → building → built | failed. A kernel whose loadable sections and command line equal an earlier one's gets its id
  * as `sameAs`. A failed build is an outcome, kept with its log; `infra` (disk full, no network) is tried again.
@@ -46,7 +49,7 @@ const buildOne: Step = (ctx, id) =>
       const outcome = await ctx.buildKernel(spec, { signal, onProgress: progress });
       signal.throwIfAborted();
       if (outcome.kind === 'failed') {
-        if (outcome.failureClass === 'infra' && row.attempt < 3) throw new TryAgain(outcome.message);
+        if (outcome.failureClass === 'infra' && row.attempt < infraAttempts) throw new TryAgain(outcome.message);
         const log = outcome.log ? await ctx.artifacts.putFile(outcome.log).catch(() => null) : null;
         const failure: Failure = {
           class: outcome.failureClass,

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fetchMirror } from '@kdelta/git';
@@ -228,6 +228,25 @@ test('an output that is cut short is a failed test without numbers', async () =>
   expect(boots[0]).toMatchObject({ state: 'failed', failure: { class: 'test', code: 'KD_TEST_INCOMPLETE' } });
   expect((await loadMatrix(ctx.db, [boots[0]!.id])).metrics.size).toBe(0);
   expect((await pairs())[0]!.state).toBe('judged');
+});
+
+test('a kernel without what the job needs is not booted, and the reason is said', async () => {
+  const job = join(state, 'needs.yaml');
+  writeFileSync(job, `${readFileSync(join(ctx.dirs.home, 'jobs/pft.yaml'), 'utf8')}\nneed_kconfig: [SMP, SWAP]\n`);
+  const config = { ...ctx.config.trees[0]!, jobs: [job] };
+  await ctx.db.update(tree).set({ config });
+  repo.commit('100000', 'base');
+  repo.git('tag', 'base');
+  repo.commit('100001');
+  await push();
+  expect(witness()).toEqual([]);
+  const [first] = await ctx.db.select().from(boot).orderBy(asc(boot.id));
+  expect(first!.failure).toEqual({
+    class: 'test',
+    code: 'KD_TEST_NEEDS_KCONFIG',
+    message: 'the kernel lacks what the job needs (need_kconfig): CONFIG_SWAP=y (is: n)',
+  });
+  expect((await pairs())[0]!.state).toBe('failed');
 });
 
 test('a tree whose job file is wrong is told so on its head, and nothing is planned', async () => {
