@@ -24,12 +24,13 @@ import {
   saveBootMatrix,
   takeBackClaims,
 } from '@kdelta/store';
-import { and, eq, isNull, max, ne, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { BootResult } from './bootHost.ts';
 import { specOf } from './build.ts';
 import type { Next, Step, StepContext, StepDef } from './context.ts';
 import { advancePair, jobOf, openBoots, readyBoots } from './pairLife.ts';
 import { writeProgress } from './progress.ts';
+import { leaveOutHosts, restartBlock } from './restartBlock.ts';
 import { type Claimed, claimTtlMs, keepAlive, TryAgain, withClaim } from './withClaim.ts';
 
 /*
@@ -91,8 +92,10 @@ export const bootStep: StepDef = {
   name: 'boot',
   run,
   due: (db, id) => findReadyBoots(db, id),
-  takeBack: async (db) =>
-    (await takeBackClaims(db, boot, ['wanted', 'claimed', 'booting', 'running', 'collecting'], 'wanted')).length,
+  takeBack: async (db) => {
+    const back = await takeBackClaims(db, boot, ['wanted', 'claimed', 'booting', 'running', 'collecting'], 'wanted');
+    return back.length + (await leaveOutHosts(db));
+  },
 };
 
 const nothing: BootResult = { failure: null, evidence: null, timeline: [], environment: {}, outputs: [], files: [] };
@@ -326,36 +329,8 @@ async function repeat(tx: Db, row: BootRow, failure: Failure): Promise<void> {
     await tx.insert(boot).values({ ...again, block, seq });
     return;
   }
-  // Another host starts the block again: what this one has done of it can't be compared with boots elsewhere, and
-  // becomes history.
-  const mates = await tx
-    .select()
-    .from(boot)
-    .where(and(eq(boot.pairId, pairId), eq(boot.block, block)))
-    .orderBy(boot.seq, boot.id);
-  const seqs = new Map(mates.map((mate) => [mate.seq, mate]));
-  await tx
-    .update(boot)
-    .set({ pairId: null })
-    .where(and(eq(boot.pairId, pairId), eq(boot.block, block), ne(boot.state, 'wanted'), ne(boot.id, row.id)));
-  await tx
-    .update(boot)
-    .set({ state: 'cancelled', finishedAt: new Date() })
-    .where(and(eq(boot.pairId, pairId), eq(boot.block, block), eq(boot.state, 'wanted')));
-  const [last] = await tx
-    .select({ block: max(boot.block) })
-    .from(boot)
-    .where(eq(boot.pairId, pairId));
-  const nextBlock = (last?.block ?? block) + 1;
-  await tx.insert(boot).values(
-    [...seqs.values()].map((mate) => ({
-      ...again,
-      kernelId: mate.kernelId,
-      block: nextBlock,
-      seq: mate.seq,
-      retryOf: mate.seq === seq ? row.id : null,
-    })),
-  );
+  // Another host starts the block again.
+  await restartBlock(tx, pairId, block, row);
 }
 
 async function triesOf(tx: Db, row: BootRow): Promise<number> {

@@ -181,6 +181,32 @@ test('a host that fails is no fault of the commit: the boot is repeated, at most
   expect(boots.filter((b) => b.state === 'done')).toHaveLength(6);
 });
 
+test('boots that wait for a host which is taken out go to another of its group, and their block starts again', async () => {
+  const boots = fakeBoots(join(state, 'witness'));
+  let started = 0;
+  ctx.bootHost = async (work, options) => {
+    // Taken out by a person while it runs the second boot of six.
+    if (++started === 2) {
+      const [one] = await ctx.db.select().from(host);
+      const { name, tboxGroup, config } = one!;
+      await ctx.db.insert(host).values({ name: `${name}-2`, tboxGroup, config });
+      await ctx.db.update(host).set({ state: 'maintenance' }).where(eq(host.id, one!.id));
+    }
+    return boots(work, options);
+  };
+  repo.commit('100000', 'base');
+  repo.git('tag', 'base');
+  repo.commit('100001');
+  await push();
+  const [made] = await pairs();
+  expect(made!.state).toBe('judged');
+  const all = await ctx.db.select().from(boot).orderBy(asc(boot.id));
+  const [second] = await ctx.db.select().from(host).where(eq(host.name, 'qemu-icount-2'));
+  const counted = all.filter((b) => b.pairId === made!.id && b.state === 'done');
+  expect(counted.map((b) => b.hostId)).toEqual(Array(6).fill(second!.id));
+  expect(all.filter((b) => b.pairId === null && b.state === 'done')).toHaveLength(2);
+});
+
 test('a host that never comes back ends the pair without a verdict', async () => {
   ctx.bootHost = fakeBoots(join(state, 'witness'), () => 'infra');
   repo.commit('100000', 'base');
