@@ -290,21 +290,70 @@ static void print_map(const unsigned char *present, uint32_t range, long page_si
 	printf("\n# END PAGE MAP - %u pages of %u present\n", n_present, range);
 }
 
+/* Pages in a stripe of a mixed mapping. */
+#define STRIPE 64
+
+/*
+ * Whether a page lies in the file: all of them, none, or two of three stripes of a mixed mapping. So the anonymous third
+ * fits in half of the mapping, and the kernel may choose what it takes away.
+ */
+static int in_file(const char *backing, int mixed, uint32_t page)
+{
+	return backing && (!mixed || page / STRIPE % 3 != 0);
+}
+
+/* The mapping that is played on: anonymous, of the file `backing`, or by stripes of both. */
+static char *map_area(const char *backing, int mixed, size_t range, size_t page_size)
+{
+	char *area = MAP_FAILED;
+	struct stat st;
+	int fd = -1;
+
+	if (backing) {
+		fd = open(backing, O_RDWR | O_CREAT, 0600);
+		if (fd < 0 || fstat(fd, &st) ||
+		    ((size_t)st.st_size < range * page_size && ftruncate(fd, (off_t)(range * page_size))))
+			die(backing, strerror(errno));
+	}
+	if (backing && !mixed)
+		area = mmap(NULL, range * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	else
+		area = mmap(NULL, range * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (area == MAP_FAILED)
+		die("mmap", strerror(errno));
+	for (size_t i = 0; mixed && i < range; i += STRIPE) {
+		size_t pages = range - i < STRIPE ? range - i : STRIPE;
+
+		if (in_file(backing, mixed, i) &&
+		    mmap(area + i * page_size, pages * page_size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, (off_t)(i * page_size)) == MAP_FAILED)
+			die("mmap of a stripe", strerror(errno));
+	}
+	/* Huge pages and readahead would bring in pages that were never asked for. */
+	if (!backing || mixed)
+		madvise(area, range * page_size, MADV_NOHUGEPAGE);
+	if (backing) {
+		madvise(area, range * page_size, MADV_RANDOM);
+		close(fd);
+	}
+	return area;
+}
+
 static const struct option options[] = {
 	{ "read", no_argument, NULL, 'r' },	{ "write", no_argument, NULL, 'w' },
 	{ "file", required_argument, NULL, 'f' }, { "touch", no_argument, NULL, 't' },
-	{ "no-times", no_argument, NULL, 'n' },	{ "map", no_argument, NULL, 'm' },
+	{ "mixed", required_argument, NULL, 'x' }, { "no-times", no_argument, NULL, 'n' },
+	{ "map", no_argument, NULL, 'm' },
 	{ 0 },
 };
 
 static int replay(int argc, char **argv)
 {
-	int write_op = 1, touch = 0, times = 1, map = 0, c, fd;
+	int write_op = 1, touch = 0, times = 1, map = 0, mixed = 0, c, fd;
 	const char *backing = NULL, *name, *prefix;
 	uint32_t n_refs, range, *refs, *ns, *count, *last;
 	unsigned char *present, *swapped;
 	long page_size = sysconf(_SC_PAGESIZE);
-	uint32_t n_present = 0, n_swapped = 0, n_touched = 0, over = 0;
+	uint32_t n_present = 0, n_swapped = 0, n_touched = 0, n_file_touched = 0, n_file_present = 0, over = 0;
 	uint64_t begin, end, unmap, total = 0;
 	struct rusage before, after;
 	volatile char *area;
@@ -316,10 +365,11 @@ static int replay(int argc, char **argv)
 		case 'r': write_op = 0; break;
 		case 'w': write_op = 1; break;
 		case 'f': backing = optarg; break;
+		case 'x': backing = optarg; mixed = 1; break;
 		case 't': touch = 1; break;
 		case 'n': times = 0; break;
 		case 'm': map = 1; break;
-		default: die("replay", "[--read|--write] [--file PATH] [--touch] [--no-times] [--map] FILE PREFIX");
+		default: die("replay", "[--read|--write] [--file PATH|--mixed PATH] [--touch] [--no-times] [--map] FILE PREFIX");
 		}
 	if (argc - optind != 2)
 		die("replay", "wants FILE and PREFIX");
@@ -340,29 +390,23 @@ static int replay(int argc, char **argv)
 	present = allocate(range, 1);
 	swapped = allocate(range, 1);
 
-	if (backing) {
-		fd = open(backing, O_RDWR | O_CREAT, 0600);
-		if (fd < 0 || ftruncate(fd, (off_t)range * page_size))
-			die(backing, strerror(errno));
-		area = mmap(NULL, (size_t)range * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	} else {
-		area = mmap(NULL, (size_t)range * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	}
-	if (area == MAP_FAILED)
-		die("mmap", strerror(errno));
-	if (!backing)
-		madvise((void *)area, (size_t)range * page_size, MADV_NOHUGEPAGE);
-	if (touch)
-		for (uint32_t i = 0; i < range; i++)
+	area = map_area(backing, mixed, range, page_size);
+	for (uint32_t i = 0; touch && i < range; i++) {
+		if (mixed && in_file(backing, mixed, i))
+			sink += area[(size_t)i * page_size];
+		else
 			area[(size_t)i * page_size] = 1;
+	}
 
 	getrusage(RUSAGE_SELF, &before);
 	begin = now_ns();
 	for (uint32_t i = 0; i < n_refs; i++) {
 		volatile char *at = area + (size_t)refs[i] * page_size;
+		/* The file of a mixed mapping is only read, as a program's text and data are. */
+		int writes = write_op && !(mixed && in_file(backing, mixed, refs[i]));
 		uint64_t t0 = now_ns(), dt;
 
-		if (write_op)
+		if (writes)
 			*at = (char)i;
 		else
 			sink += *at;
@@ -389,6 +433,8 @@ static int replay(int argc, char **argv)
 		n_present += present[i];
 		n_swapped += swapped[i];
 		n_touched += touch || count[i] > 0;
+		n_file_present += in_file(backing, mixed, i) && present[i];
+		n_file_touched += in_file(backing, mixed, i) && (touch || count[i] > 0);
 	}
 	close(fd);
 	if (map)
@@ -423,7 +469,7 @@ static int replay(int argc, char **argv)
 		over += ns[i] > 1000000;
 	}
 	printf("# %u references to %u pages, %s, %s%s\n", n_refs, range, write_op ? "write" : "read",
-	       backing ? "file" : "anonymous", sink == 127 ? "" : ".");
+	       mixed ? "mixed" : backing ? "file" : "anonymous", sink == 127 ? "" : ".");
 	printf("retention_refcount: %.6f\n", retention(count, present, range, n_present));
 	printf("retention_age: %.6f\n", retention(last, present, range, n_present));
 	qsort(ns, n_refs, sizeof(*ns), by_time);
@@ -440,6 +486,12 @@ static int replay(int argc, char **argv)
 	printf("pages_touched: %u\n", n_touched);
 	printf("present: %u\n", n_present);
 	printf("swapped: %u\n", n_swapped);
+	if (backing) {
+		printf("file_touched: %u\n", n_file_touched);
+		printf("file_present: %u\n", n_file_present);
+	}
+	if (n_touched > n_file_touched)
+		printf("swapped_share: %.6f\n", (double)n_swapped / (n_touched - n_file_touched));
 	printf("munmap: %.3f us\n", unmap / 1e3);
 	printf("mapanon: complete\n");
 	return fflush(stdout) ? 2 : 0;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type MapanonRun, mapanonPage } from '@kdelta/report';
+import { type MapanonRun, mapanonPage, readMapanonFiles } from '@kdelta/report';
 import { Command } from 'commander';
 
 /** `kdelta graph mapanon NAME=DIR…`: VM Regress's graphs of one or more runs, side by side on shared scales. */
@@ -31,29 +31,23 @@ function readRun(argument: string): MapanonRun {
   const file = existsSync(dir) ? readdirSync(dir).find((name) => name.endsWith('-pagemap.data')) : undefined;
   if (!file) throw new Error(`${dir}: no mapanon data (<prefix>-pagemap.data)`);
   const prefix = join(dir, file.slice(0, -'-pagemap.data'.length));
-  const pagemap = rows(`${prefix}-pagemap.data`, 3);
-  const column = (values: number[][], i: number) => values.map((row) => row[i] ?? 0);
-  const references = `${prefix}-pagereferences.data`;
-  return {
-    name: cut > 0 ? argument.slice(0, cut) : basename(given),
-    times: Float64Array.from(column(rows(`${prefix}-time.data`, 2), 1)),
-    ...(existsSync(references) && { pages: Uint32Array.from(column(rows(references, 1).slice(1), 0)) }),
-    refcount: Uint32Array.from(column(rows(`${prefix}-refcount.data`, 2), 1)),
-    age: Uint32Array.from(column(rows(`${prefix}-age.data`, 2), 1)),
-    present: Uint8Array.from(column(pagemap, 1)),
-    swapped: Uint8Array.from(column(pagemap, 2)),
+  const text = (kind: string) => {
+    const path = `${prefix}-${kind}.data`;
+    if (!existsSync(path)) throw new Error(`${path}: no such file`);
+    return readFileSync(path, 'utf8');
   };
-}
-
-function rows(file: string, columns: number): number[][] {
-  if (!existsSync(file)) throw new Error(`${file}: no such file`);
-  return readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line, i) => {
-      const row = line.split(' ').map(Number);
-      if (row.length < Math.min(2, columns) || row.some(Number.isNaN))
-        throw new Error(`${file}:${i + 1}: not ${columns} numbers`);
-      return row;
+  // The boot's vmstat lies beside mapanon-data/N, whichever of the two was named.
+  const vmstat = [join(given, 'vmstat'), join(given, '..', '..', 'vmstat')].find((path) => existsSync(path));
+  try {
+    return readMapanonFiles(cut > 0 ? argument.slice(0, cut) : basename(given), {
+      time: text('time'),
+      pagemap: text('pagemap'),
+      refcount: text('refcount'),
+      age: text('age'),
+      ...(existsSync(`${prefix}-pagereferences.data`) && { pagereferences: text('pagereferences') }),
+      ...(vmstat !== undefined && { vmstat: readFileSync(vmstat, 'utf8') }),
     });
+  } catch (error) {
+    throw error instanceof RangeError ? new Error(`${prefix}-*.data: ${error.message}`) : error;
+  }
 }

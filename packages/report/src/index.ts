@@ -1,6 +1,8 @@
 export * from './contest.ts';
 export * from './graphs/faultHistogram.ts';
 export * from './graphs/mapanon.ts';
+export * from './graphs/mapanonFiles.ts';
+export { inPage } from './graphs/svg.ts';
 export * from './mail/index.ts';
 export * from './mmtests/monitors.ts';
 export * from './mmtests/table.ts';

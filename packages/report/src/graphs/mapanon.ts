@@ -15,7 +15,9 @@ export interface MapanonRun {
   vmstat?: { time: number; swpd: number; free: number; buff: number; cache: number }[];
 }
 
-export type GraphName = 'time' | 'time-unscaled' | 'presence-refcount' | 'presence-age' | 'pages' | 'vmstat';
+/** In the order in which they are shown. */
+export const GRAPH_NAMES = ['time', 'time-unscaled', 'presence-refcount', 'presence-age', 'pages', 'vmstat'] as const;
+export type GraphName = (typeof GRAPH_NAMES)[number];
 
 /** Axes shared by all runs of a comparison, so that the eye compares what the numbers do. */
 export interface MapanonScale {
@@ -77,7 +79,6 @@ export function mapanonGraphs(run: MapanonRun, scale: MapanonScale): Partial<Rec
 export function mapanonPage(runs: MapanonRun[]): string {
   const scale = sharedScale(runs);
   const columns = runs.map((run) => mapanonGraphs(run, scale));
-  const names: GraphName[] = ['time', 'time-unscaled', 'presence-refcount', 'presence-age', 'pages', 'vmstat'];
   const figures = runs
     .map((run) => {
       const present = sum(run.present);
@@ -91,8 +92,7 @@ export function mapanonPage(runs: MapanonRun[]): string {
       );
     })
     .join('');
-  const rows = names
-    .filter((name) => columns.some((graphs) => graphs[name]))
+  const rows = GRAPH_NAMES.filter((name) => columns.some((graphs) => graphs[name]))
     .map(
       (name) =>
         `<section class="row">${columns.map((graphs) => `<figure>${graphs[name] ?? ''}</figure>`).join('')}</section>`,
@@ -172,13 +172,15 @@ function pageIndex(run: MapanonRun, pages: Uint32Array, scale: MapanonScale): st
       yMax: scale.pages,
     },
     (place) => {
-      const step = Math.max(1, Math.floor(pages.length / 6000));
+      // A dot per reference up to this many, evenly taken beyond: a prime, so that no pattern of the references is taken alone.
+      const shown = Math.min(pages.length, 2999);
       let path = '';
-      for (let i = 0; i < pages.length; i += step) {
+      for (let n = 0; n < shown; n++) {
+        const i = Math.floor((n * pages.length) / shown);
         const [x, y] = place(i, pages[i]!);
-        path += `M${x} ${y}h.8v.8h-.8z`;
+        path += `M${Math.round(x)} ${Math.round(y)}h1`;
       }
-      return `<path class="c" d="${path}"/>`;
+      return `<path class="a" d="${path}"/>`;
     },
   );
 }

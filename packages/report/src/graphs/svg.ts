@@ -44,6 +44,14 @@ export function chart(frame: Frame, draw: (place: Place) => string): string {
   );
 }
 
+/**
+ * A chart for a page whose content security policy allows no style in a document: without its own, of class `plot`, for which
+ * the page's style sheet has the same rules.
+ */
+export function inPage(svg: string): string {
+  return svg.replace(/<style>.*?<\/style>/s, '').replace('<svg ', '<svg class="plot" ');
+}
+
 /** Round numbers from 0 to `max`, four to seven of them. */
 export function ticks(max: number): number[] {
   const rough = max / 5;
