@@ -34,10 +34,20 @@ it("prints a raw output's histogram as text, under other bounds, and draws it", 
   expect(existsSync(join(dir, 'x.svg')) && readFileSync(join(dir, 'x.svg'), 'utf8')).toMatch(/<svg/);
 });
 
+it("cuts ftrace's finer buckets at bounds that were not asked for when it ran", async () => {
+  // The last sample's buckets are 600 ns wide: 10 below 600, 7 below 1200, 2 from 1200 on, 1 from 5400 on.
+  expect((await run(fixture('ftrace'), '--bounds', '1800,5400')).out).toBe(
+    'pgfault latency histogram (ns):\n< 1800           19\n< 5400           0\n< inf            1\n',
+  );
+  expect((await run(fixture('ftrace'), '--bounds', '900')).err).toMatch(/bounds 900 cut through a bucket/);
+});
+
 it('prints the counts of one cgroup, and names those there are', async () => {
-  expect((await run(fixture('bpftrace'), '--cgroup', '7')).out).toMatch(/< 600 +4\n< inf +2\n$/);
-  expect(await run(fixture('bpftrace'), '--cgroup', '8')).toMatchObject({
-    err: 'kdelta: no histogram of cgroup 8; there are: 5, 7\n',
+  expect((await run(fixture('bpftrace'), '--cgroup', '/a/sub')).out).toMatch(
+    /\n< 4800 +0\n< 9600 +1263\n< 19200 +0\n< inf +58\n$/,
+  );
+  expect(await run(fixture('bpftrace'), '--cgroup', '/a')).toMatchObject({
+    err: 'kdelta: no histogram of cgroup /a; there are: /b, /, /a/sub, 91\n',
     status: 2,
   });
 });

@@ -20,6 +20,8 @@ export interface ProgramMeta {
   monitor?: 'series' | 'snapshot' | 'wrap';
   /** On by default for every benchmark. */
   default?: boolean;
+  /** Seconds that a series monitor may take to its first output, for which the program waits; 2 unless given. */
+  startsWithin?: number;
   /** How long it takes with its defaults, for docs/programs.md. */
   takes?: string;
   /** Folder on disk. */

@@ -40,6 +40,7 @@ const schema = z.strictObject({
   required: z.array(z.string()).default([]),
   monitor: z.enum(['series', 'snapshot', 'wrap']).optional(),
   default: z.boolean().optional(),
+  startsWithin: z.number().int().min(1).max(120).optional(),
   /** Seconds it takes with its defaults, for docs/programs.md. */
   takes: z.string().optional(),
 });

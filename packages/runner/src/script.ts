@@ -12,7 +12,7 @@ export interface ScriptPlan {
 /** What a program finds in its environment beside its parameters; the script itself is started with no more. */
 export const CLEAN = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C TZ=UTC';
 
-/** Seconds that a monitor has to give its first output, and to end after SIGTERM. */
+/** Seconds that a monitor has to give its first output (unless its meta.yaml says more), and to end after SIGTERM. */
 const MONITOR_SECONDS = 2;
 
 /**
@@ -58,7 +58,7 @@ export function runScript(plan: ScriptPlan): string {
 fi`;
   const restore = (use: ProgramUse) => `\t\t${use.name}) ${call(use, 'setup', 'restore')} ${output(use)} ;;`;
   const series = (use: ProgramUse) => `${call(use, 'monitor')} ${output(use)} &
-series="$series $!:${use.name}"`;
+series="$series $!:${20 * (meta(use).startsWithin ?? MONITOR_SECONDS)}:${use.name}"`;
   const snapshot = (use: ProgramUse, when: string) => `${call(use, 'monitor', when)} ${output(use)}`;
   const wrapped = of('wrap').reduceRight(
     (command, use) => `env -i ${CLEAN} ${variables(use)} ${quote(`${dir(use)}/monitor`)} ${command}`,
@@ -100,10 +100,11 @@ if [ -z "$failed" ]; then
 cd ${quote(scratch)} || exit 1
 ${of('series').map(series).join('\n')}
 n=0
-while [ $n -lt ${MONITOR_SECONDS * 20} ]; do
+while :; do
 	silent=
 	for monitor in $series; do
-		[ -s "$base/out/\${monitor#*:}" ] || ! kill -0 "\${monitor%%:*}" 2>/dev/null || silent=$monitor
+		rest=\${monitor#*:}
+		[ $n -ge "\${rest%%:*}" ] || [ -s "$base/out/\${rest#*:}" ] || ! kill -0 "\${monitor%%:*}" 2>/dev/null || silent=$monitor
 	done
 	[ -n "$silent" ] || break
 	sleep 0.05

@@ -18,6 +18,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 interface Program {
   type: ProgramMeta['type'];
   monitor?: ProgramMeta['monitor'];
+  startsWithin?: number;
   script: string;
   env?: Record<string, string>;
 }
@@ -27,8 +28,18 @@ function runAll(programs: Record<string, Program>, timeoutSeconds = 10, under: s
   const base = join(dir, 'base');
   const metas = new Map<string, ProgramMeta>();
   const use = (name: string): ProgramUse => ({ name, env: programs[name]!.env ?? {} });
-  for (const [name, { type, monitor, script }] of Object.entries(programs)) {
-    metas.set(name, { name, type, monitor, packages: [], params: {}, metrics: {}, required: [], dir: '' });
+  for (const [name, { type, monitor, startsWithin, script }] of Object.entries(programs)) {
+    metas.set(name, {
+      name,
+      type,
+      monitor,
+      startsWithin,
+      packages: [],
+      params: {},
+      metrics: {},
+      required: [],
+      dir: '',
+    });
     const folder = join(base, 'programs', name);
     mkdirSync(folder, { recursive: true });
     const file = join(folder, { benchmark: 'run', monitor: 'monitor', setup: 'setup' }[type]);
@@ -73,6 +84,18 @@ function runAll(programs: Record<string, Program>, timeoutSeconds = 10, under: s
 const log = 'echo "$KD_PROGRAM $*" >>$KD_OUT/order';
 
 describe('the script of a boot', () => {
+  it('waits for a monitor that needs long to begin, as long as it may', () => {
+    const slow = `echo waited >>$KD_OUT/order; sleep 3; ${log}; echo up`;
+    const order = (startsWithin?: number) =>
+      runAll({
+        slow: { type: 'monitor', monitor: 'series', startsWithin, script: slow },
+        bench: { type: 'benchmark', script: log },
+      }).out('order');
+    expect(order(30)).toBe('waited\nslow \nbench \n');
+    rmSync(join(dir, 'base'), { recursive: true });
+    expect(order()).toMatch(/^waited\nbench \n/);
+  });
+
   it('keeps the order that docs/add-a-benchmark.md promises', () => {
     const { out, done, state } = runAll({
       first: { type: 'setup', script: log },
