@@ -27,7 +27,8 @@ const CLEAR = 3;
 /** Spread of the level between blocks, in σ. */
 const BETWEEN = 1;
 
-export function estimateDrift(input: DriftInput): Drift {
+/** @param walks whether the level may also wander within a block, not only differ between blocks */
+export function estimateDrift(input: DriftInput, walks = true): Drift {
   const n = input.residual.length;
   const blocks = new Map<string, number[]>();
   for (let i = 0; i < n; i++) blocks.set(input.block[i]!, [...(blocks.get(input.block[i]!) ?? []), i]);
@@ -42,7 +43,7 @@ export function estimateDrift(input: DriftInput): Drift {
   const none = likelihood(0);
   let best = 0;
   let bestGain = 0;
-  for (const step of STEPS) {
+  for (const step of walks ? STEPS : []) {
     const gain = likelihood(step) - none;
     if (gain > bestGain) {
       bestGain = gain;

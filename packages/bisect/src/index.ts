@@ -1,4 +1,5 @@
 export { BisectError, type BisectErrorCode } from './errors.ts';
+export { likelyNext } from './likelyNext.ts';
 export { next, showsOldLevel } from './next.ts';
 export {
   createSearch,

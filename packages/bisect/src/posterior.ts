@@ -4,6 +4,7 @@ import { isAncestor } from './graph.ts';
 import { type LevelData, type LevelEvidence, levelEvidence, logSum, medianOf, roughLevels } from './levels.ts';
 import type { Search } from './search.ts';
 import type { BootValue, NoiseHistory, StepSize } from './types.ts';
+import { walkEvidence } from './walk.ts';
 
 /** What the boots so far say. Arrays are by index into `search.graph.shas`. */
 export interface Posterior {
@@ -211,8 +212,11 @@ function metricEvidence(
 ): LevelPart | null {
   const data = levelData(search, table, metric);
   if (!data.kernel.includes(GOOD) || !data.kernel.includes(BAD)) return null;
-  const drift = takeDriftOut(data);
+  const moved = { ...data, y: Float64Array.from(data.y) };
+  takeDriftOut(moved);
+  takeDriftOut(data, false);
   const levels = levelEvidence(data, isNew, weight, search.tables(metric));
+  const drift = addWalk(levels, data, moved, isNew, weight);
   const logOdds = new Map<number, number>();
   const low = levels.level0;
   const high = levels.level1;
@@ -220,7 +224,7 @@ function metricEvidence(
   const t4 = (y: number, mu: number) => -2.5 * Math.log1p(((y - mu) / levels.sigma) ** 2 / 4);
   for (let i = 0; i < data.y.length; i++) {
     const commit = table.commits[data.kernel[i]!]!;
-    logOdds.set(commit, (logOdds.get(commit) ?? 0) + t4(data.y[i]!, high) - t4(data.y[i]!, low));
+    logOdds.set(commit, (logOdds.get(commit) ?? 0) + t4(moved.y[i]!, high) - t4(moved.y[i]!, low));
   }
   const width = 1.96 * Math.sqrt(levels.variance0 + levels.variance1);
   const change = high - low;
@@ -247,20 +251,57 @@ function metricEvidence(
   };
 }
 
-/** Subtracts the host's drift and the blocks' offsets from data.y; twice, as labels get clearer. */
-export function takeDriftOut(data: MetricData): boolean {
+/** Cut of a boot for the walk's evidence, in σ beyond both levels: a wild boot is no drift. */
+const WILD = 3;
+/** Probability from which the host is said to drift. */
+const DRIFTS = 0.9;
+
+/** Weighs in that the host may drift (walk.ts); whether it does. Builds that differ as much as boots hide it. */
+function addWalk(
+  levels: LevelEvidence,
+  data: MetricData,
+  moved: MetricData,
+  isNew: Uint8Array,
+  weight: Float64Array,
+): boolean {
+  if (data.buildSd > 0 && data.buildSd >= data.sd) return false;
+  const [low, high] = [Math.min(levels.level0, levels.level1), Math.max(levels.level0, levels.level1)];
+  const cut = WILD * levels.sigma;
+  const y = data.y.map((v, i) => {
+    const offset = v - moved.y[i]!;
+    return Math.max(low - cut, Math.min(high + cut, moved.y[i]!)) + offset;
+  });
+  const walk = walkEvidence({ ...data, y }, isNew);
+  let drifting = 0;
+  let total = 0;
+  for (let k = 0; k < weight.length; k++) levels.classes[k]! += walk.classes[k]!;
+  levels.none += walk.none;
+  const top = levels.classes.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  for (let k = 0; k < weight.length; k++) {
+    const mass = weight[k]! * Math.exp(levels.classes[k]! - top);
+    total += mass;
+    drifting += mass / (1 + Math.exp(-walk.odds[k]!));
+  }
+  return drifting > DRIFTS * total;
+}
+
+/** Subtracts the host's drift (unless not `walks`) and the blocks' offsets from data.y; twice, as labels get clearer. */
+export function takeDriftOut(data: MetricData, walks = true): boolean {
   const raw = Float64Array.from(data.y);
   let drift: Drift = { offset: new Float64Array(raw.length), found: false, clear: false };
   for (let round = 0; round < 2; round++) {
     const rough = roughLevels(data);
     const gap = rough.mu1 - rough.mu0;
     const share = (i: number) => rough.isNew[data.kernel[i]!]!;
-    drift = estimateDrift({
-      residual: raw.map((y, i) => y - rough.mu0 - share(i) * gap),
-      variance: raw.map((_, i) => rough.sigma ** 2 + share(i) * (1 - share(i)) * gap * gap),
-      block: data.block,
-      sigma: rough.sigma,
-    });
+    drift = estimateDrift(
+      {
+        residual: raw.map((y, i) => y - rough.mu0 - share(i) * gap),
+        variance: raw.map((_, i) => rough.sigma ** 2 + share(i) * (1 - share(i)) * gap * gap),
+        block: data.block,
+        sigma: rough.sigma,
+      },
+      walks,
+    );
     for (let i = 0; i < raw.length; i++) data.y[i] = raw[i]! - drift.offset[i]!;
     if (!drift.found) break;
   }

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { createSearch, next, observe, posterior, record, replay, type SearchInput, untestable } from '../src/index.ts';
+import {
+  createSearch,
+  likelyNext,
+  next,
+  observe,
+  posterior,
+  record,
+  replay,
+  type SearchInput,
+  untestable,
+} from '../src/index.ts';
 
 /** c1 … cN in a line on top of `good`; cN is bad. */
 function line(n: number, more: Partial<SearchInput> = {}): SearchInput {
@@ -33,6 +43,43 @@ function wobble(unit: number) {
   let k = 0;
   return () => unit * Math.sin(12.9898 * ++k * k);
 }
+
+describe('what will be booted next', () => {
+  const noise = { sd: 0.0005, df: 20 };
+  test('the middle of the range while the ends are booted, then the quarters while the middle is', () => {
+    const search = createSearch(line(16, { noise, verify: false }));
+    const ends = next(search);
+    if (ends.kind !== 'confirm-ends') throw new Error(ends.kind);
+    const middle = likelyNext(search, ends.probes);
+    expect(middle).toEqual(['c8']);
+    observe(search, { sha: 'good', values: [100, 100.01, 99.99] });
+    observe(search, { sha: 'c16', values: [90, 90.01, 89.99] });
+    const probe = next(search);
+    if (probe.kind !== 'probe') throw new Error(probe.kind);
+    expect(probe.probes.map((p) => p.sha)).toEqual(middle);
+    expect(likelyNext(search, probe.probes).sort()).toEqual(['c12', 'c4']);
+    expect(likelyNext(search, probe.probes, { built: new Set(['c4']) })).toEqual(['c12']);
+    // Asking changes nothing.
+    expect(next(search)).toEqual(probe);
+  });
+
+  test('whatever the boot shows, the commit that follows is among them', () => {
+    for (const level of [100, 90]) {
+      const search = createSearch(line(64, { noise, verify: false }));
+      observe(search, { sha: 'good', values: [100, 100.01, 99.99] });
+      observe(search, { sha: 'c64', values: [90, 90.01, 89.99] });
+      for (let i = 0; i < 3; i++) {
+        const step = next(search);
+        if (step.kind !== 'probe') throw new Error(step.kind);
+        const likely = likelyNext(search, step.probes);
+        observe(search, { sha: step.probes[0]!.sha, values: [level] });
+        const after = next(search);
+        if (after.kind !== 'probe') throw new Error(after.kind);
+        expect(likely).toContain(after.probes[0]!.sha);
+      }
+    }
+  });
+});
 
 describe('a search on a line', () => {
   test('a deterministic host finds one of twelve commits with one boot per probe', () => {
