@@ -1,6 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
 import { checkRev } from './commit.ts';
 import { GitError } from './errors.ts';
 import { runGit, tryGit } from './git.ts';
@@ -32,26 +30,4 @@ export async function checkoutCommit(
   const known = (await tryGit(['ls-files', '--', 'Makefile'], options)).stdout.length > 0;
   await runGit(['read-tree', '--reset', '-u', sha], options);
   return known ? diff.stdout.toString('utf8').split('\0').filter(Boolean) : null;
-}
-
-/** Whether `sha` can be reverted on top of `onto` without conflicts; nothing is checked out. */
-export async function revertsCleanly(gitDir: string, sha: string, onto: string): Promise<boolean> {
-  checkRev(sha);
-  checkRev(onto);
-  const dir = await mkdtemp(join(tmpdir(), 'kdelta-revert-'));
-  try {
-    const options = { gitDir, env: { GIT_INDEX_FILE: join(dir, 'index') } };
-    const patch = await tryGit(['diff-tree', '-p', '--binary', '--full-index', '--end-of-options', sha, `${sha}^`], {
-      gitDir,
-    });
-    if (patch.code !== 0) return false;
-    if (patch.stdout.length === 0) return true;
-    await runGit(['read-tree', '--end-of-options', onto], options);
-    return (
-      (await tryGit(['apply', '--cached', '--3way', '--whitespace=nowarn'], { ...options, input: patch.stdout }))
-        .code === 0
-    );
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
 }

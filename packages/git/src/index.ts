@@ -6,3 +6,4 @@ export { type GitOptions, type GitResult, runGit, tryGit } from './git.ts';
 export * from './mirror.ts';
 export * from './range.ts';
 export * from './readCommits.ts';
+export * from './revert.ts';

@@ -4,10 +4,12 @@ import {
   checkRev,
   diffstat,
   findCommit,
+  makeRevert,
   parseCommit,
   parseTrailers,
   readCommit,
   revertsCleanly,
+  runGit,
 } from '../src/index.ts';
 import { makeRepo, type Repo } from './repo.ts';
 
@@ -126,5 +128,20 @@ describe('a revert', () => {
     lines[5] = 'FIVE';
     const near = await repo.commit('change five again', { 'r.c': lines.join('\n') });
     expect(await revertsCleanly(gitDir, culprit, near)).toBe(false);
+  });
+
+  it('is a commit on top, the same one each time, and none where it conflicts or changes nothing', async () => {
+    await repo.commit('base', { 'v.c': 'a\n' });
+    const culprit = await repo.commit('v: slower', { 'v.c': 'b\n' });
+    const bad = await repo.commit('w: other', { 'w.c': 'c\n' });
+    const made = await makeRevert(gitDir, culprit, bad);
+    expect(made).toMatch(/^[0-9a-f]{40}$/);
+    expect(await makeRevert(gitDir, culprit, bad)).toBe(made);
+    expect((await runGit(['show', `${made}:v.c`], { gitDir })).trim()).toBe('a');
+    expect((await runGit(['show', `${made}:w.c`], { gitDir })).trim()).toBe('c');
+    expect((await runGit(['rev-parse', `${made}^`], { gitDir })).trim()).toBe(bad);
+    expect((await runGit(['show', '-s', '--format=%s', made!], { gitDir })).trim()).toBe('Revert "v: slower"');
+    const near = await repo.commit('v: again', { 'v.c': 'd\n' });
+    expect(await makeRevert(gitDir, culprit, near)).toBeNull();
   });
 });

@@ -13,9 +13,12 @@ import {
   wantPair,
 } from '@kdelta/store';
 import { and, eq, inArray, sql } from 'drizzle-orm';
+import { buildAhead, forget, needNow } from './bisectAhead.ts';
+import { revertBoots, revertLine, revertOnBad, revertResult, wantsRevert } from './bisectRevert.ts';
 import {
   type BisectRow,
   isCommitsFault,
+  isRevert,
   type KernelRow,
   loadSearch,
   type ProbeRow,
@@ -26,6 +29,8 @@ import { advancePair, readyBoots, rootOf } from './pairLife.ts';
 import { only, unclaimed, withClaim } from './withClaim.ts';
 
 type Wanted = Extract<BisectNext, { kind: 'confirm-ends' | 'probe' | 'verify' }>;
+/** Boots that the search asks for, or that its culprit's revert needs. */
+type Asked = Pick<Wanted, 'probes' | 'why'> & { kind: Wanted['kind'] | 'revert' };
 type Verify = Extract<BisectNext, { kind: 'verify' }>;
 
 /**
@@ -35,10 +40,13 @@ type Verify = Extract<BisectNext, { kind: 'verify' }>;
  *     wanted ──► running ──(probe: kernel and boots wanted; their end wakes the bisect again)──► running …
  *                   │ certain enough
  *                   ▼
- *               verifying: culprit against its parent, a pair of its own, interleaved ──► judged ──► done ──► report
+ *               verifying: culprit against its parent, a pair of its own, interleaved ──► judged
+ *                   │ where the culprit reverts cleanly: the revert on top of bad, booted
+ *                   ▼
+ *               done ──► report
  *
  * A probe's kernel is built before a boot is asked for: when it turns out to be the image of one that was booted already,
- * those boots are the answer. A commit that doesn't build or boot is stepped around: it stays a candidate and isn't probed.
+ * those boots are the answer. While hosts are busy, the kernels that are likely to be next are built. A commit that doesn't build or boot is stepped around: it stays a candidate and isn't probed.
  */
 export const bisectStep: StepDef = {
   name: 'bisect',
@@ -85,6 +93,8 @@ async function bisectTurn(ctx: StepContext, id: number): Promise<void> {
     const built = new Set([...state.kernels].filter(([, k]) => k.state === 'built').map(([sha]) => sha));
     const step = next(state.search, { built, hosts: 1 });
     const after = rounded(posterior(state.search));
+    const found = step.kind === 'verify' || (step.kind === 'done' && wantsRevert(state, step)) ? step.culprit : null;
+    const reverted = found === null ? null : await revertOnBad(ctx, row, state.tree.config.name, found);
 
     await finish(async (tx) => {
       await closeProbes(tx, state, after);
@@ -94,12 +104,18 @@ async function bisectTurn(ctx: StepContext, id: number): Promise<void> {
         await endBisect(tx, ctx, row, { state: 'done', reason: step.reason, result: { ...step, ...cost(state) } });
         return [];
       }
+      if (step.kind === 'done' && reverted !== null) {
+        const probes = [{ sha: reverted, boots: revertBoots(state, step) }];
+        const why = `${step.culprit!.slice(0, 12)} reverted on top of bad`;
+        return probe(tx, row, state, { kind: 'revert', probes, why }, after);
+      }
       if (step.kind === 'done') {
+        const revert = revertResult(state, (p) => bootsOf(state, p));
         await endBisect(tx, ctx, row, {
           state: 'done',
           culprit: step.culprit,
-          reason: step.reason,
-          result: { ...step, ...cost(state) },
+          reason: step.reason + revertLine(revert),
+          result: { ...step, ...cost(state), reason: step.reason + revertLine(revert), revert },
         });
         return step.culprit && row.verifyPairId ? [{ step: 'report', id: row.verifyPairId }] : [];
       }
@@ -112,7 +128,7 @@ async function bisectTurn(ctx: StepContext, id: number): Promise<void> {
       }
       // A candidate that its verification refuted gives way to another, which gets a pair of its own.
       if (step.kind === 'verify' && (row.verifyPairId === null || row.culpritSha !== step.culprit))
-        return verify(tx, ctx, row, state, step, after);
+        return verify(tx, ctx, row, state, step, reverted, after);
       return probe(tx, row, state, step, after);
     });
   });
@@ -123,7 +139,7 @@ async function probe(
   tx: Db,
   row: BisectRow,
   state: SearchState,
-  step: Wanted,
+  step: Asked,
   before: Record<string, number>,
 ): Promise<Next[]> {
   const kernels: KernelRow[] = [];
@@ -131,6 +147,7 @@ async function probe(
   let seq = Math.max(0, ...state.probes.map((p) => p.seq));
   for (const p of step.probes) {
     const k = await kernelOf(tx, state, p.sha);
+    state.kernels.set(p.sha, k);
     kernels.push(k);
     const [made] = await tx
       .insert(bisectProbe)
@@ -154,9 +171,15 @@ async function probe(
   }
   await tx
     .update(bisect)
-    .set({ state: step.kind === 'verify' ? 'verifying' : 'running' })
+    .set({ state: step.kind === 'verify' || step.kind === 'revert' ? 'verifying' : 'running' })
     .where(eq(bisect.id, row.id));
   if (kernels.every((k) => k.state === 'built')) return bootProbes(tx, row, state, probes);
+  // The builder is needed now: for nothing that the search has turned away from.
+  const wanted = new Set(kernels.map((k) => k.id));
+  await forget(
+    tx,
+    [...state.kernels.values()].map((k) => k.id).filter((id) => !wanted.has(id)),
+  );
   return builds(kernels);
 }
 
@@ -175,7 +198,8 @@ async function bootProbes(tx: Db, row: BisectRow, state: SearchState, probes: Pr
       .set({ bootIds: bootIds.filter((_, at) => order[at] === p) })
       .where(eq(bisectProbe.id, p.id));
   }
-  return readyBoots(tx);
+  const ahead = probes.some(isRevert) ? [] : await buildAhead(tx, state, probes);
+  return [...(await readyBoots(tx)), ...ahead];
 }
 
 function isBuilding(state: SearchState, p: ProbeRow): boolean {
@@ -197,6 +221,7 @@ async function verify(
   row: BisectRow,
   state: SearchState,
   step: Verify,
+  reverted: string | null,
   before: Record<string, number>,
 ): Promise<Next[]> {
   const parent = step.parents[0];
@@ -226,7 +251,8 @@ async function verify(
   const next = await advancePair(tx, verifying.id);
   await tx.update(boot).set({ priority: 10 }).where(eq(boot.pairId, verifying.id));
   ctx.log.info({ bisect: row.id, culprit: step.culprit, pair: verifying.id }, 'verifying the culprit');
-  return [...next, ...(await readyBoots(tx))];
+  const ahead = await buildAhead(tx, state, step.probes, reverted === null ? [] : [reverted]);
+  return [...next, ...(await readyBoots(tx)), ...ahead];
 }
 
 /** The commit's kernel, built like the others of this bisect; asked for where it isn't there. */
@@ -238,7 +264,7 @@ async function kernelOf(tx: Db, state: SearchState, sha: string): Promise<Kernel
     const [row] = await tx.update(kernel).set(again).where(eq(kernel.id, known.id)).returning();
     return row!;
   }
-  if (known) return known;
+  if (known) return needNow(tx, known, 10);
   const { kind, treeId, kconfig, kconfigHash, cmdline } = state.template;
   return wantKernel(tx, { kind, treeId: treeId!, sha, kconfig, kconfigHash, cmdline, priority: 10 });
 }

@@ -30,7 +30,7 @@ type BootRow = typeof boot.$inferSelect;
 /** The search of a bisect as the database knows it now, and what it was made from. */
 export interface SearchState {
   search: Search;
-  /** Kernels of the range's commits (and good), built like the pair's. */
+  /** Kernels of the range's commits (and good), and of reverts on top of bad, built like the pair's. */
   kernels: Map<string, KernelRow>;
   /** A kernel of the range: what others are built like. */
   template: KernelRow;
@@ -48,8 +48,11 @@ export interface SearchState {
   commits: number;
 }
 
-/** Noise of one boot on a host that counts instructions, when nothing else is known: measured 0.01 … 0.1 % (DESIGN.md). */
-const countedNoise = { sd: 0.0005, df: 20, buildSd: 0.001 };
+/**
+ * Noise on a host that counts instructions, when nothing else is known: of one boot, measured 0.01 … 0.1 % (DESIGN.md), and
+ * between builds of equivalent source. A larger `buildSd` would refuse steps of 0.3 %, which pairs show with certainty.
+ */
+const countedNoise = { sd: 0.0005, df: 20, buildSd: 0.0003 };
 
 /**
  * Builds the search anew from what is stored: the range's commits, and every boot of their kernels at this testcase, its
@@ -66,7 +69,14 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
 
   const template = await findTemplate(db, row, asked?.headKernelId);
   const shas = [row.goodSha, ...commits.map((c) => c.sha)];
-  const kernels = await findRangeKernels(db, template, shas);
+  const probes = await db
+    .select()
+    .from(bisectProbe)
+    .where(eq(bisectProbe.bisectId, row.id))
+    .orderBy(asc(bisectProbe.seq));
+  const reverts = probes.filter(isRevert).map((p) => p.sha);
+  const found = await findRangeKernels(db, template, [...shas, ...reverts]);
+  const kernels = new Map([...found].filter(([sha]) => !reverts.includes(sha)));
   const prior = await priorOf(
     mirrorDir(ctx, treeRow!.name),
     range,
@@ -90,12 +100,7 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
   };
   const search = createSearch(input);
 
-  const probes = await db
-    .select()
-    .from(bisectProbe)
-    .where(eq(bisectProbe.bisectId, row.id))
-    .orderBy(asc(bisectProbe.seq));
-  const stored = await bootsOfRange(db, row, kernels);
+  const stored = await bootsOfRange(db, row, found);
   const values = new Map<number, number>();
   const matrices = await loadBootValues(
     db,
@@ -106,7 +111,7 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
     if (value !== undefined) values.set(id, value);
   }
 
-  const roots = new Map([...kernels.values()].map((k) => [k.id, rootOf(k)]));
+  const roots = new Map([...found.values()].map((k) => [k.id, rootOf(k)]));
   const dead = untestableCommits(kernels, stored, values);
   for (const sha of Object.keys(dead)) untestable(search, sha);
   const [verified] = row.verifyPairId ? await db.select().from(pair).where(eq(pair.id, row.verifyPairId)) : [];
@@ -115,7 +120,7 @@ export async function loadSearch(ctx: StepContext, row: BisectRow): Promise<Sear
 
   return {
     search,
-    kernels,
+    kernels: found,
     template,
     testcase: tc!,
     metric: metricRow!.name,
@@ -149,6 +154,11 @@ function sameKernels(
     identical[sha] ??= identical[parent];
   }
   return identical;
+}
+
+/** A probe of bad with the culprit reverted: its commit isn't in the range, and the search doesn't see it. */
+export function isRevert(p: Pick<ProbeRow, 'why'>): boolean {
+  return p.why.startsWith('revert: ');
 }
 
 /** Boots that this bisect asked for, its verification included. */

@@ -179,6 +179,6 @@ async function bisectsOf(tx: Db, row: KernelRow): Promise<Next[]> {
   const rows = await tx
     .select({ id: bisect.id, attempt: bisect.attempt })
     .from(bisect)
-    .where(and(eq(bisect.treeId, row.treeId), eq(bisect.state, 'running')));
+    .where(and(eq(bisect.treeId, row.treeId), inArray(bisect.state, ['running', 'verifying'])));
   return rows.map((r) => ({ step: 'bisect', ...r }));
 }

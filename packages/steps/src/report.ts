@@ -46,6 +46,8 @@ async function writeReport(ctx: StepContext, id: number): Promise<void> {
     const now = ctx.clock.now();
     const people = planRecipients(facts.culprit, facts.config.mail);
     const hold = [...people.hold, ...(await heldBy(ctx, facts, people, now))];
+    if ((facts.mail.search?.revert?.oldLevel ?? 1) <= 0.05)
+      hold.push('reverting the culprit does not bring the old level back');
     const approved = facts.config.mail.mode === 'auto' && hold.length === 0;
     const from = facts.mail.from;
 

@@ -16,6 +16,7 @@ import {
   unpackJudgement,
 } from '@kdelta/store';
 import { eq, inArray } from 'drizzle-orm';
+import type { RevertResult } from './bisectRevert.ts';
 import type { StepContext } from './context.ts';
 
 /** What a report is made from, with the rows that it cites. */
@@ -96,7 +97,14 @@ export function reportLinks(ctx: StepContext, reportId: number, pairId: number):
 
 async function searchFacts(db: Db, bisectId: number, culprit: string): Promise<MailFacts['search']> {
   const [row] = await db.select().from(bisect).where(eq(bisect.id, bisectId));
-  const result = (row?.result ?? {}) as { certainty?: number; boots?: number; kernels?: number; commits?: number };
+  const result = (row?.result ?? {}) as {
+    certainty?: number;
+    boots?: number;
+    kernels?: number;
+    commits?: number;
+    revert?: RevertResult | null;
+  };
+  const revert = result.revert;
   const untestable = Object.keys(row?.untestable ?? {});
   const near = await db
     .select()
@@ -109,6 +117,7 @@ async function searchFacts(db: Db, bisectId: number, culprit: string): Promise<M
     kernels: result.kernels ?? 0,
     commits: result.commits ?? 0,
     untestable: untestable.length,
+    revert: typeof revert?.oldLevel === 'number' ? { boots: revert.values.length, oldLevel: revert.oldLevel } : null,
     untestableAdjacent: untestable.some(
       (sha) => parents.includes(sha) || near.find((c) => c.sha === sha)?.parents.includes(culprit),
     ),

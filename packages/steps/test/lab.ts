@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Testcase, TreeConfig } from '@kdelta/jobs';
 import {
   boot,
@@ -12,7 +16,7 @@ import {
   wantKernel,
   wantPair,
 } from '@kdelta/store';
-import { asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, sql } from 'drizzle-orm';
 import { bisectStep } from '../src/bisect.ts';
 import { judgeStep } from '../src/judge.ts';
 import { advancePair, advancePairsOf } from '../src/pairLife.ts';
@@ -43,16 +47,18 @@ export interface Lab {
   shas: string[];
   plan(base: number, head: number): Promise<number>;
   /** Builds, boots, judges, bisects, reports and sends until nothing is left to do. */
-  settle(): Promise<void>;
+  settle(options?: { buildAhead?: boolean }): Promise<void>;
 }
 
 export const shaOf = (n: number) => n.toString(16).padStart(2, '0').repeat(20);
 
+/** @param mirror commits on a real repository, one file each; kernels of commits that it doesn't know have `revertLevel` (null: don't build) */
 export async function openLab(
   ctx: TestContext,
   commits: LabCommit[],
   mail: Partial<TreeConfig['mail']>,
   noise = 0.0004,
+  mirror?: { revertLevel: number | null },
 ): Promise<Lab> {
   const config = {
     name: 'demo',
@@ -92,7 +98,15 @@ export async function openLab(
   await ctx.db
     .insert(host)
     .values({ name: 'h1', tboxGroup: 'qemu-icount', config: { nrCpu: 1, memory: 2 ** 30, boot: boots } });
-  const shas = commits.map((_, i) => shaOf(i + 1));
+  const shas = mirror
+    ? makeMirror(join(ctx.dirs.state, 'mirrors', 'demo.git'), commits)
+    : commits.map((_, i) => shaOf(i + 1));
+  const commitOf = (sha: string): LabCommit =>
+    commits[shas.indexOf(sha)] ?? {
+      ...commits[0]!,
+      level: mirror?.revertLevel ?? 0,
+      builds: mirror?.revertLevel !== null,
+    };
   for (const [i, c] of commits.entries()) {
     const when = new Date(Date.UTC(2026, 0, 1, 0, i));
     const [name, email] = c.author.split(/[<>]/).map((s) => s.trim());
@@ -116,26 +130,30 @@ export async function openLab(
     return 1 + noise * (seed / 2147483647 - 0.5);
   };
 
-  const buildAll = async () => {
-    const wanted = await db.select().from(kernel).where(eq(kernel.state, 'wanted')).orderBy(asc(kernel.id));
+  const buildAll = async (least: number) => {
+    const wanted = await db
+      .select()
+      .from(kernel)
+      .where(and(eq(kernel.state, 'wanted'), gte(kernel.priority, least)))
+      .orderBy(asc(kernel.id));
     for (const k of wanted) {
       const i = shas.indexOf(k.sha!);
-      const c = commits[i]!;
+      const c = commitOf(k.sha!);
       await ctx.store.transact(async (tx) => {
         if (c.builds === false) {
           const failure = { class: 'build' as const, code: 'KD_BUILD_FAILED', message: 'mm/memory.c:1: error: x' };
           await tx.update(kernel).set({ state: 'failed', failure }).where(eq(kernel.id, k.id));
         } else {
           let root = i;
-          while (commits[root]!.commentOnly) root--;
-          const loadHash = `load${root}`;
+          while (commits[root]?.commentOnly) root--;
+          const loadHash = root < 0 ? k.sha! : `load${root}`;
           const [same] = await tx
             .select({ id: kernel.id })
             .from(kernel)
             .where(sql`load_hash = ${loadHash} and state = 'built' and same_as is null and id <> ${k.id}`);
           await tx
             .update(kernel)
-            .set({ state: 'built', loadHash, sameAs: same?.id ?? null, compiler: 'gcc 12.2.0' })
+            .set({ state: 'built', builtAt: new Date(), loadHash, sameAs: same?.id ?? null, compiler: 'gcc 12.2.0' })
             .where(eq(kernel.id, k.id));
           await insertArtifact(tx, { kernelId: k.id }, 'config', await ctx.artifacts.put('CONFIG_SMP=y\n'));
         }
@@ -154,8 +172,8 @@ export async function openLab(
       .orderBy(asc(boot.id));
     for (const { boot: b, kernel: k } of open) {
       let root = shas.indexOf(k.sha!);
-      while (commits[root]!.commentOnly) root--;
-      const c = commits[root]!;
+      while (commits[root]?.commentOnly) root--;
+      const c = commitOf(shas[root] ?? k.sha!);
       await ctx.store.transact(async (tx) => {
         const ended = { hostId: 1, startedAt: new Date(), finishedAt: new Date() };
         if (c.boots === false) {
@@ -210,9 +228,9 @@ export async function openLab(
       await ctx.store.transact((tx) => advancePair(tx, made.id));
       return made.id;
     },
-    async settle() {
+    async settle({ buildAhead = true } = {}) {
       for (let turn = 0; turn < 200; turn++) {
-        let did = (await buildAll()) + (await bootAll());
+        let did = (await buildAll(buildAhead ? -1 : 0)) + (await bootAll());
         for (const step of [judgeStep, bisectStep, reportStep, sendStep]) {
           for (const row of await step.due(db)) {
             did++;
@@ -224,6 +242,26 @@ export async function openLab(
       throw new Error('the line did not come to rest in 200 turns');
     },
   };
+}
+
+/** Each commit adds a file of its own, so that any of them reverts cleanly. */
+function makeMirror(dir: string, commits: LabCommit[]): string[] {
+  const repo = mkdtempSync(join(tmpdir(), 'kd-lab-'));
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
+  const run = (cwd: string, ...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.org', ...args], { cwd, env, stdio: 'pipe' })
+      .toString()
+      .trim();
+  run(repo, 'init', '-q', '-b', 'main');
+  const shas = commits.map((c, i) => {
+    writeFileSync(join(repo, `f${i}`), `${c.level}\n`);
+    run(repo, 'add', '.');
+    run(repo, 'commit', '-q', '-m', c.subject);
+    return run(repo, 'rev-parse', 'HEAD');
+  });
+  run(repo, 'clone', '-q', '--bare', repo, dir);
+  rmSync(repo, { recursive: true, force: true });
+  return shas;
 }
 
 export async function pairOf(ctx: TestContext, id: number) {

@@ -138,6 +138,98 @@ test('a commit that panics is stepped around', async () => {
   expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[7] });
 });
 
+test('kernels are built ahead of need: after the first probe none waits for a builder, and few are built in vain', async () => {
+  const lab = await openLab(
+    ctx,
+    Array.from({ length: 40 }, (_, i) => ({
+      subject: `lib: tidy ${i}`,
+      author: `Person ${i} <p${i}@example.org>`,
+      level: i >= 22 ? 92_000 : 100_000,
+    })),
+    auto,
+  );
+  await lab.plan(0, 39);
+  await lab.settle();
+  const [found] = await ctx.db.select().from(bisect);
+  expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[22] });
+  const probes = await ctx.db
+    .select({ probe: bisectProbe, builtAt: kernel.builtAt })
+    .from(bisectProbe)
+    .innerJoin(kernel, eq(kernel.id, bisectProbe.kernelId))
+    .orderBy(bisectProbe.seq);
+  const inside = probes.filter(({ probe }) => probe.why.startsWith('probe'));
+  expect(inside.length).toBeGreaterThan(3);
+  for (const { probe, builtAt } of inside.slice(1)) expect(builtAt!.getTime()).toBeLessThanOrEqual(probe.at.getTime());
+  const kernels = await ctx.db.select().from(kernel);
+  expect(kernels.every((k) => k.state === 'built')).toBe(true);
+  // Both answers of each probe have their kernel: at most twice those that were needed.
+  expect(kernels.length).toBeLessThanOrEqual(2 * new Set(probes.map(({ probe }) => probe.sha)).size + 4);
+});
+
+test('kernels asked for ahead give way to what is needed, and are forgotten when the search turns away', async () => {
+  const lab = await openLab(
+    ctx,
+    Array.from({ length: 40 }, (_, i) => ({
+      subject: `lib: tidy ${i}`,
+      author: `Person ${i} <p${i}@example.org>`,
+      level: i >= 22 ? 92_000 : 100_000,
+    })),
+    auto,
+  );
+  // A builder that is slow: what nobody waits for is not built.
+  await lab.plan(0, 39);
+  await lab.settle({ buildAhead: false });
+  const [found] = await ctx.db.select().from(bisect);
+  expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[22] });
+  const probes = await ctx.db.select().from(bisectProbe);
+  const left = (await ctx.db.select().from(kernel)).filter((k) => k.state !== 'built');
+  expect(left.every((k) => k.priority < 0)).toBe(true);
+  // Asked for by the last probe and the verification only.
+  expect(left.length).toBeLessThanOrEqual(2);
+  expect(probes.length).toBeGreaterThan(3);
+});
+
+test('where the culprit reverts cleanly its revert on top of bad is booted, and the mail says what it showed', async () => {
+  const lab = await openLab(ctx, range(), auto, 0.0004, { revertLevel: 100_000 });
+  await lab.plan(0, 11);
+  await lab.settle();
+  const [found] = await ctx.db.select().from(bisect);
+  expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[7] });
+  const { revert } = found!.result as { revert: { sha: string; values: number[]; oldLevel: number } };
+  expect(lab.shas).not.toContain(revert.sha);
+  expect(revert.values).toHaveLength(1);
+  expect(revert.oldLevel).toBeGreaterThan(0.95);
+  expect(received).toHaveLength(2);
+  const people = await simpleParser(received[0]!.raw);
+  expect(people.text).toContain('with the culprit reverted shows the old level (1 boot)');
+});
+
+test('a revert that keeps the new level holds the mail back', async () => {
+  const lab = await openLab(ctx, range(), auto, 0.0004, { revertLevel: 92_000 });
+  await lab.plan(0, 11);
+  await lab.settle();
+  const [found] = await ctx.db.select().from(bisect);
+  expect((found!.result as { revert: { oldLevel: number } }).revert.oldLevel).toBeLessThan(0.05);
+  expect((await ctx.db.select().from(report))[0]).toMatchObject({
+    state: 'draft',
+    note: expect.stringContaining('does not bring the old level back'),
+  });
+  expect(received).toEqual([]);
+});
+
+test('a revert that does not build is said to, and holds nothing up', async () => {
+  const lab = await openLab(ctx, range(), auto, 0.0004, { revertLevel: null });
+  await lab.plan(0, 11);
+  await lab.settle();
+  const [found] = await ctx.db.select().from(bisect);
+  expect(found).toMatchObject({ state: 'done', culpritSha: lab.shas[7] });
+  expect(found!.result).toMatchObject({
+    revert: { values: [], oldLevel: null },
+    reason: 'certainty reached; bad with the culprit reverted gave no number',
+  });
+  expect(received).toHaveLength(2);
+});
+
 test('a culprit that untestable commits hide is not named, and nobody is mailed', async () => {
   // The fifth doesn't build, the sixth and its comment-only child panic: the step may be in the fifth, sixth or eighth,
   // not in the seventh, whose image is the sixth's.

@@ -36,5 +36,11 @@ export async function wantKernel(db: Db, wanted: WantedKernel): Promise<typeof k
         eq(kernel.cmdline, wanted.cmdline ?? ''),
       ),
     );
+  // Asked for ahead of need by one, needed by another: it is built as the more urgent of both.
+  const priority = wanted.priority ?? 0;
+  if (known?.state === 'wanted' && known.priority < priority) {
+    const [raised] = await db.update(kernel).set({ priority }).where(eq(kernel.id, known.id)).returning();
+    return raised as typeof kernel.$inferSelect;
+  }
   return known as typeof kernel.$inferSelect;
 }

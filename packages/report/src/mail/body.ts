@@ -106,7 +106,18 @@ function howSure({ search, verified, lead, host }: MailFacts): string {
       'of paths, not caches or contention',
     );
   }
-  point('not tried', 'a revert, other workloads, other machines');
+  const revert = search?.revert;
+  if (revert) {
+    const shows =
+      revert.oldLevel >= 0.95
+        ? 'shows the old level'
+        : revert.oldLevel <= 0.05
+          ? 'keeps the new level: look twice'
+          : 'shows neither level clearly';
+    const boots = `${revert.boots} boot${revert.boots === 1 ? '' : 's'}`;
+    point('revert', `the end of the range with the culprit reverted ${shows} (${boots})`);
+  }
+  point('not tried', `${revert ? '' : 'a revert, '}other workloads, other machines`);
   return lines.join('\n');
 }
 

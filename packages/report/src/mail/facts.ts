@@ -38,6 +38,8 @@ export interface MailFacts {
     untestable: number;
     /** An untestable commit is a parent or child of the culprit. */
     untestableAdjacent: boolean;
+    /** Boots of bad with the culprit reverted, and the probability that they show the old level; null: not tried. */
+    revert?: { boots: number; oldLevel: number } | null;
   } | null;
   /** Fresh boots of culprit and parent, interleaved; null when the pair's own boots are the evidence. */
   verified: { parent: number; culprit: number; oneHost: boolean } | null;
