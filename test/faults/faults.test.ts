@@ -5,10 +5,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchMirror } from '@kdelta/git';
 import { homeDir, joinServices, type Services } from '@kdelta/home';
+import { startBisect } from '@kdelta/steps';
 import {
+  bisect,
+  bisectProbe,
   boot,
   bootMatrix,
+  branchHead,
   connectStore,
+  kernel,
   migrateStore,
   outbox,
   pair,
@@ -16,6 +21,7 @@ import {
   type Store,
   tree,
 } from '@kdelta/store';
+import { eq, isNull } from 'drizzle-orm';
 import { build } from 'esbuild';
 import { Redis } from 'ioredis';
 import { SMTPServer } from 'smtp-server';
@@ -103,7 +109,7 @@ afterEach(async () => {
   repo.remove();
 });
 
-function startWorker(): ChildProcess {
+function startWorker(guestSeconds = 1): ChildProcess {
   const worker = spawn(process.execPath, [bundle], {
     env: {
       ...process.env,
@@ -111,6 +117,7 @@ function startWorker(): ChildProcess {
       REDIS_URL: services.redisUrl,
       FAULT_STATE: state,
       FAULT_REPO: repo.dir,
+      FAULT_GUEST_SECONDS: String(guestSeconds),
       FAULT_SMTP: `smtp://127.0.0.1:${(smtp.server.address() as { port: number }).port}`,
     },
     stdio: 'inherit',
@@ -205,4 +212,77 @@ test('Postgres restarted in the middle of a boot: the worker waits for it and go
   // A fast shutdown, as `pg_ctl restart` does; the keeper starts it again.
   process.kill(rows[0]!.pid, 'SIGINT');
   await expectOneOfEach();
+});
+
+test('two bisects at once on one host share kernels, and a restart of everything in the middle changes neither answer', async () => {
+  // The fifth commit slows one metric of the testcase and the tenth another; every kernel differs a little.
+  await store.db.delete(branchHead);
+  await store.db
+    .update(tree)
+    .set({ config: treeConfig(repo, { bisect: { enabled: false, budget: 20, certainty: 0.95 } }) });
+  repo.git('reset', '--quiet', '--hard', 'base');
+  const shas = Array.from({ length: 16 }, (_, i) =>
+    repo.commit(`${(i < 5 ? 100_000 : 90_000) + i / 10} ${(i < 10 ? 100_000 : 80_000) + i / 10}`, `mm: change ${i}`),
+  );
+  await fetchMirror({ dir: join(state, 'mirrors', 'demo.git'), url: repo.dir });
+  await store.transact((tx) => recordHead(tx, { treeId: 1, branch: 'main', sha: shas[15]! }));
+  const first = startWorker(0.2);
+  const judged = () => store.transact((tx) => tx.select().from(pair).where(isNull(pair.bisectId)));
+  await until(async () => (await judged())[0]?.state === 'judged', 'the pair is judged');
+  const [both] = await judged();
+  const [base] = await store.db.select().from(kernel).where(eq(kernel.id, both!.baseKernelId));
+
+  const ids: number[] = [];
+  for (const metric of ['pft.faults_per_sec_per_cpu', 'pft.faults_per_sec'])
+    ids.push(
+      await startBisect(
+        // The reconciler finds it.
+        { store, enqueue: async () => {} },
+        { tree: 'demo', good: base!.sha!, bad: shas[15]!, testcase: String(both!.testcaseId), metric, budget: 30 },
+        'mae',
+      ),
+    );
+  const probes = () => store.transact((tx) => tx.select().from(bisectProbe));
+  await until(async () => {
+    const begun = (await probes()).map((p) => p.bisectId);
+    return ids.every((id) => begun.includes(id)) && begun.length > 2;
+  }, 'both bisects have begun');
+  const { rows } = await store.pool.query<{ pid: number }>(
+    "select (regexp_match(pg_read_file('postmaster.pid'), '^[0-9]+'))[1]::int as pid",
+  );
+  const redis = new Redis(services.redisUrl);
+  redis.on('error', () => {});
+  const info = await redis.info('server');
+  first.kill('SIGKILL');
+  process.kill(Number(/process_id:(\d+)/.exec(info)?.[1]), 'SIGKILL');
+  process.kill(rows[0]!.pid, 'SIGINT');
+  redis.disconnect();
+  startWorker(0.2);
+
+  const bisects = () => store.transact((tx) => tx.select().from(bisect).orderBy(bisect.id));
+  await until(
+    async () => (await bisects()).every((b) => b.state === 'done' || b.state === 'failed'),
+    'both have ended',
+  );
+  expect((await bisects()).map((b) => [b.state, b.culpritSha])).toEqual([
+    ['done', shas[5]],
+    ['done', shas[10]],
+  ]);
+  // A kernel that both looked at was built once, and what one has booted the other need not.
+  const [one, other] = ids;
+  const all = await probes();
+  const kernelsOf = (id: number | undefined) => new Set(all.filter((p) => p.bisectId === id).map((p) => p.kernelId));
+  const seen = await store.db.select().from(kernel);
+  expect(new Set(seen.map((k) => k.sha)).size).toBe(seen.length);
+  const ofOther = kernelsOf(other);
+  expect([...kernelsOf(one)].filter((id) => ofOther.has(id)).length).toBeGreaterThan(0);
+  for (const b of await bisects()) {
+    const { boots, ownBoots } = b.result as { boots: number; ownBoots: number };
+    expect(ownBoots).toBeLessThan(boots);
+  }
+  // Nothing was run twice, nothing is left over.
+  const boots = await store.db.select().from(boot);
+  expect(boots.filter((b) => b.state !== 'done')).toEqual([]);
+  expect(new Set(witness()).size).toBe(witness().length);
+  expect(witness().length).toBe(boots.length);
 });

@@ -111,12 +111,11 @@ export async function fakeBuild(spec: KernelSpec, cache: string): Promise<BuildO
 }
 
 /** One line of pft's output per iteration, as programs/pft prints it. */
-export function pftOutput(faultsPerSecond: number): string {
-  const rate = faultsPerSecond.toFixed(3);
-  return `   0    1    1      0.01s     0.76s   0.78s  ${rate}  ${rate}\n`;
+export function pftOutput(perCpu: number, all = perCpu): string {
+  return `   0    1    1      0.01s     0.76s   0.78s  ${perCpu.toFixed(3)}  ${all.toFixed(3)}\n`;
 }
 
-/** The result of a boot of this kernel at `speed`, with its files in `dir`. */
+/** The result of a boot of this kernel at `speed` (faults per second and CPU, and of all CPUs where it's another number), with its files in `dir`. */
 export function bootResult(dir: string, bootId: string, speed: string): BootResult {
   const blank: BootResult = { failure: null, evidence: null, timeline: [], environment: {}, outputs: [], files: [] };
   if (speed === 'panic') {
@@ -127,7 +126,8 @@ export function bootResult(dir: string, bootId: string, speed: string): BootResu
     return { ...blank, failure: { class: 'infra', code: 'KD_HOST_FAILED', message: 'no route to host' } };
   mkdirSync(dir, { recursive: true });
   const path = join(dir, 'pft');
-  writeFileSync(path, speed === 'cut' ? '   0    1' : pftOutput(Number(speed) * (1 + Math.random() * 1e-4)));
+  const [perCpu = 0, all] = speed.split(' ').map((rate) => Number(rate) * (1 + Math.random() * 1e-4));
+  writeFileSync(path, speed === 'cut' ? '   0    1' : pftOutput(perCpu, all));
   return {
     ...blank,
     evidence: { bootId, release: '6.12', cmdline: '', tainted: 0 },
