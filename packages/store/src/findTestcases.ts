@@ -11,8 +11,11 @@ export interface TestcaseRow {
   boots: number;
 }
 
-/** Testcases that have boots, by name; of one tree when it is given. */
-export async function findTestcases(db: Queryable, filter: { tree?: string } = {}): Promise<TestcaseRow[]> {
+/** Testcases that have boots, by name; of one tree or with these ids when given. */
+export async function findTestcases(
+  db: Queryable,
+  filter: { tree?: string; ids?: number[] } = {},
+): Promise<TestcaseRow[]> {
   return rows<TestcaseRow>(
     db,
     'findTestcases',
@@ -22,7 +25,8 @@ export async function findTestcases(db: Queryable, filter: { tree?: string } = {
       where n.boots > 0
         and ($1::text is null or exists (select 1 from pair p join tree t on t.id = p.tree_id
                                           where t.name = $1 and p.testcase_id = c.id))
+        and ($2::int[] is null or c.id = any($2))
       order by c.name, c.tbox_group, c.id desc limit 500`,
-    [filter.tree ?? null],
+    [filter.tree ?? null, filter.ids ?? null],
   );
 }

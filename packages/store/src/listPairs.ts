@@ -42,16 +42,37 @@ export interface PairFilter {
   limit: number;
 }
 
-/** Pairs, newest first, with what a list shows of each; `before` is the id of the last one of the page before. */
+/** Each filter's condition; only those that are set are in the statement. */
+const CONDITIONS: Record<Exclude<keyof PairFilter, 'limit'>, (parameter: string) => string> = {
+  tree: (x) => `p.tree_id = (select id from tree where name = ${x})`,
+  branch: (x) => `p.branch = ${x}`,
+  verdict: (x) => `p.verdict = ${x}`,
+  state: (x) => `p.state = ${x}`,
+  program: (x) => `p.testcase_id in (select id from testcase where program = ${x})`,
+  tbox_group: (x) => `p.testcase_id in (select id from testcase where tbox_group = ${x})`,
+  testcase_id: (x) => `p.testcase_id = ${x}`,
+  sha: (x) =>
+    `(p.base_kernel_id in (select id from kernel where sha = ${x}) or p.head_kernel_id in (select id from kernel where sha = ${x}))`,
+  before: (x) => `p.id < ${x}`,
+};
+
+/**
+ * Pairs, newest first, with what a list shows of each; `before` is the id of the last one of the page before. The rows are
+ * chosen before anything is joined: with one statement for all filters (`$1 is null or …`) Postgres joined every pair there
+ * is and cut then, 33 ms instead of 1 for 2,000 pairs.
+ */
 export async function listPairs(db: Queryable, filter: PairFilter): Promise<PairRow[]> {
+  const set = (Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]).filter((name) => filter[name] !== undefined);
+  const conditions = set.map((name, i) => CONDITIONS[name](`$${i + 2}`));
   return rows<PairRow>(
     db,
-    'listPairs',
+    `listPairs ${set.join()}`,
     `select p.id, t.name tree, p.branch, p.state, p.verdict, p.line, p.failure, p.testcase_id, c.name testcase, c.program,
             c.tbox_group, c.deterministic, b.sha base_sha, h.sha head_sha, b.id base_kernel_id, h.id head_kernel_id,
             k.subject head_subject, p.bisect_id, r.id report_id, p.planned_at, p.judged_at,
             coalesce(n.done, 0)::int boots_done, coalesce(n.open, 0)::int boots_open
-       from pair p
+       from (select * from pair p ${conditions.length ? `where ${conditions.join(' and ')}` : ''}
+              order by p.id desc limit $1) p
        join testcase c on c.id = p.testcase_id
        join kernel b on b.id = p.base_kernel_id
        join kernel h on h.id = p.head_kernel_id
@@ -61,28 +82,7 @@ export async function listPairs(db: Queryable, filter: PairFilter): Promise<Pair
        left join lateral (select count(*) filter (where state = 'done') done,
                                  count(*) filter (where state not in ('done','failed','cancelled')) open
                             from boot where pair_id = p.id) n on true
-      where ($1::text is null or t.name = $1)
-        and ($2::text is null or p.branch = $2)
-        and ($3::text is null or p.verdict = $3)
-        and ($4::text is null or p.state = $4)
-        and ($5::text is null or c.program = $5)
-        and ($6::text is null or c.tbox_group = $6)
-        and ($7::int is null or p.testcase_id = $7)
-        and ($8::text is null or b.sha = $8 or h.sha = $8)
-        and ($9::int is null or p.id < $9)
-      order by p.id desc
-      limit $10`,
-    [
-      filter.tree ?? null,
-      filter.branch ?? null,
-      filter.verdict ?? null,
-      filter.state ?? null,
-      filter.program ?? null,
-      filter.tbox_group ?? null,
-      filter.testcase_id ?? null,
-      filter.sha ?? null,
-      filter.before ?? null,
-      filter.limit,
-    ],
+      order by p.id desc`,
+    [filter.limit, ...set.map((name) => filter[name])],
   );
 }

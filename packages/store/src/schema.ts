@@ -221,6 +221,7 @@ export const boot = pgTable(
     index('boot_bisect').on(t.bisectId),
     index('boot_open').on(t.state).where(sql`state not in ('done','failed','cancelled')`),
     index('boot_saved').on(t.savedAs),
+    index('boot_finished').on(t.finishedAt),
   ],
 );
 

@@ -1,7 +1,7 @@
 import { findMetrics, findTestcases, listNoise } from '@kdelta/store';
 import { z } from 'zod';
 import type { App, ServerContext } from '../context.ts';
-import { HistoryQuery, historyPage } from '../pages/history/data.ts';
+import { HistoryQuery, historySeries } from '../pages/history/data.ts';
 import { answers } from './answers.ts';
 import { Id, Name } from './schemas.ts';
 
@@ -43,7 +43,7 @@ export function historyRoutes(app: App, ctx: ServerContext): void {
         response: answers(z.object({ series: z.array(Series) })),
       },
     },
-    async (request) => ({ series: (await historyPage(ctx, request.query)).series }),
+    async (request) => ({ series: await historySeries(ctx, request.query) }),
   );
 
   app.get(

@@ -1,4 +1,12 @@
-import { findMetrics, findTestcases, type History, listMarks, loadHistory, type Mark } from '@kdelta/store';
+import {
+  findMetrics,
+  findTestcases,
+  type History,
+  listMarks,
+  loadHistory,
+  type Mark,
+  type TestcaseRow,
+} from '@kdelta/store';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.ts';
 
@@ -28,16 +36,34 @@ export interface Series extends History {
 
 const MOST_SERIES = 8;
 
+/** The series alone, without the lists that the page offers to choose from. */
+export async function historySeries(ctx: ServerContext, query: HistoryQuery): Promise<Series[]> {
+  if (!query.testcase || !query.metric) return (await historyPage(ctx, query)).series;
+  const testcases = await findTestcases(ctx.db, { ids: wantedIds(query) });
+  return seriesOf(ctx, query, testcases, wantedNames(query.metric));
+}
+
 export async function historyPage(ctx: ServerContext, query: HistoryQuery) {
   const testcases = await findTestcases(ctx.db, {});
-  const wanted = (query.testcase ?? '').split(',').filter(Boolean).map(Number);
+  const wanted = wantedIds(query);
   const chosen = wanted.length ? testcases.filter((one) => wanted.includes(one.id)) : testcases.slice(0, 1);
   const metrics = chosen[0] ? await findMetrics(ctx.db, { testcaseId: chosen[0].id, part: '', limit: 2000 }) : [];
-  const names = query.metric
-    ? query.metric.split(',').map((name) => name.trim())
-    : metrics.slice(0, 1).map((metric) => metric.name);
-  const pairs = chosen.flatMap((testcase) => names.map((metric) => ({ testcase, metric }))).slice(0, MOST_SERIES);
-  const series = await Promise.all(
+  const names = query.metric ? wantedNames(query.metric) : metrics.slice(0, 1).map((metric) => metric.name);
+  return { testcases, metrics, chosen, names, series: await seriesOf(ctx, query, chosen, names) };
+}
+export type HistoryPage = Awaited<ReturnType<typeof historyPage>>;
+
+const wantedIds = (query: HistoryQuery) => (query.testcase ?? '').split(',').filter(Boolean).map(Number);
+const wantedNames = (metric: string) => metric.split(',').map((name) => name.trim());
+
+async function seriesOf(
+  ctx: ServerContext,
+  query: HistoryQuery,
+  testcases: TestcaseRow[],
+  names: string[],
+): Promise<Series[]> {
+  const pairs = testcases.flatMap((testcase) => names.map((metric) => ({ testcase, metric }))).slice(0, MOST_SERIES);
+  return Promise.all(
     pairs.map(async ({ testcase, metric }): Promise<Series> => {
       const [history, marks] = await Promise.all([
         loadHistory(ctx.db, { testcaseId: testcase.id, metric, tree: query.tree, limit: query.limit }),
@@ -53,6 +79,4 @@ export async function historyPage(ctx: ServerContext, query: HistoryQuery) {
       };
     }),
   );
-  return { testcases, metrics, chosen, names, series };
 }
-export type HistoryPage = Awaited<ReturnType<typeof historyPage>>;

@@ -1,0 +1,1 @@
+CREATE INDEX "boot_finished" ON "boot" USING btree ("finished_at");
