@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# npm run demo: brings the machine to what the demo needs, then runs it. Arguments: --seed N, --null, --keep.
+# npm run demo: brings the machine to what the demo needs, then runs it. Arguments: --seed N, --null, --keep, --hard, --host NAME, --slowdown PCT.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 node scripts/setup.mjs demo

@@ -28,6 +28,9 @@ interface Options {
   keep: boolean;
   /** 24 commits, one that panics, the culprit on a merged topic branch; the dead commits are pushed as heads of their own first. */
   hard: boolean;
+  host: string;
+  /** Percent by which the culprit slows page faults; drawn from the seed where not said. */
+  slowdown: number | undefined;
 }
 
 process.exitCode = await main();
@@ -51,7 +54,7 @@ async function main(): Promise<number> {
     catcher = await catchMail();
     const port = await freePort();
     const config = join(dir, 'kdelta.yaml');
-    await writeFile(config, configuration(origin, base, port, catcher.url));
+    await writeFile(config, configuration(origin, base, port, catcher.url, options.host));
     bot = await startBot(dir, config, port);
     const board = openDashboard(bot.url);
     await untilUp(board, bot, stop.signal);
@@ -105,13 +108,25 @@ function readOptions(): Options | null {
         null: { type: 'boolean' },
         keep: { type: 'boolean' },
         hard: { type: 'boolean' },
+        host: { type: 'string' },
+        slowdown: { type: 'string' },
       },
     });
     const seed = values.seed ?? String(Date.now() % 1_000_000);
-    return { seed, quiet: values.null ?? false, keep: values.keep ?? false, hard: values.hard ?? false };
+    const slowdown = values.slowdown === undefined ? undefined : Number(values.slowdown);
+    if (slowdown !== undefined && !(slowdown > 0 && slowdown < 95))
+      throw new Error('--slowdown is a percentage below 95');
+    return {
+      seed,
+      quiet: values.null ?? false,
+      keep: values.keep ?? false,
+      hard: values.hard ?? false,
+      host: values.host ?? 'qemu-icount',
+      slowdown,
+    };
   } catch (error) {
     process.stderr.write(
-      `KD_USAGE: ${(error as Error).message}; npm run demo -- [--seed N] [--null] [--hard] [--keep]\n`,
+      `KD_USAGE: ${(error as Error).message}; npm run demo -- [--seed N] [--null] [--hard] [--host NAME] [--slowdown PCT] [--keep]\n`,
     );
     return null;
   }
@@ -127,12 +142,13 @@ async function plant(dir: string, base: BaseTree, options: Options) {
   const planted = await plantCommits(work, base, {
     seed: options.seed,
     culprit: !options.quiet,
+    ...(options.slowdown !== undefined && { slowdownPct: options.slowdown }),
     ...(options.hard && { count: 24, panicking: true, topicBranch: !options.quiet }),
   });
   return { planted, origin, work };
 }
 
-function configuration(origin: string, base: BaseTree, port: number, smtp: string): string {
+function configuration(origin: string, base: BaseTree, port: number, smtp: string, host: string): string {
   return `url: http://127.0.0.1:${port}
 listen: { host: 127.0.0.1, port: ${port} }
 mail: { smtp: ${JSON.stringify(smtp)}, from: kdelta bot <kdelta@bot.example.org> }
@@ -145,7 +161,7 @@ trees:
     poll: 5s
     kconfig: { base: allnoconfig, fragments: [qemu-x86_64.config] }
     jobs: [${JSON.stringify(join(homeDir(), 'test', 'demo', 'pft.yaml'))}]
-    hosts: [qemu-icount]
+    hosts: [${host}]
     mail: { mode: auto, to: [author], cc: [${list}], allow: ["*@example.org"] }
 `;
 }
