@@ -7,6 +7,8 @@ export const urls = {
   pairMarkdown: (id: number) => `/pairs/${id}.md`,
   pairReproduce: (id: number) => `/pairs/${id}/reproduce`,
   compare: (base: number, head: number, testcase: number) => `/compare${query({ base, head, testcase })}`,
+  mapanon: (boots: number[], instance = 1) =>
+    `/mapanon${query({ boots: boots.join(','), instance: instance > 1 && instance })}`,
   bisects: (filter: Query = {}) => `/bisects${query(filter)}`,
   bisect: (id: number) => `/bisects/${id}`,
   newBisect: (filter: Query = {}) => `/bisects/new${query(filter)}`,

@@ -28,6 +28,8 @@ import { renderHost, renderHosts } from './hosts/page.tsx';
 import { html } from './html.ts';
 import { kernelPage } from './kernel/data.ts';
 import { renderKernel } from './kernel/page.tsx';
+import { MapanonQuery, mapanonPage } from './mapanon/data.ts';
+import { renderMapanon } from './mapanon/page.tsx';
 import { NewBisectQuery, newBisectPage } from './newBisect/data.ts';
 import { renderNewBisect } from './newBisect/page.tsx';
 import { renderNoise } from './noise/page.tsx';
@@ -63,6 +65,10 @@ export function moreRoutes(app: App, ctx: ServerContext, frame: (request: Fastif
     const query = request.query as z.infer<typeof CompareQuery>;
     return html(reply, renderCompare(frame(request), await compareKernels(ctx, query), query));
   });
+
+  app.get('/mapanon', { schema: { ...hide, querystring: fromForm(MapanonQuery) } }, async (request, reply) =>
+    html(reply, renderMapanon(frame(request), await mapanonPage(ctx, request.query as MapanonQuery))),
+  );
 
   app.get('/hosts', { schema: hide }, async (request, reply) =>
     html(reply, renderHosts(frame(request), await listHosts(ctx.db))),

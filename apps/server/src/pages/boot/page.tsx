@@ -76,6 +76,11 @@ export function renderBoot(frame: Frame, data: BootPage, query: { q?: string }):
           </section>
           <section aria-labelledby="files">
             <h2 id="files">Files</h2>
+            {boot.program === 'mapanon' && boot.state === 'done' ? (
+              <p>
+                <a href={urls.mapanon([boot.id])}>Graphs of mapanon</a>, also beside another boot
+              </p>
+            ) : null}
             {files.length ? (
               <table>
                 <thead>

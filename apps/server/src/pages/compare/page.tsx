@@ -36,6 +36,11 @@ export function renderCompare(frame: Frame, data: Comparison, query: DeltaQuery)
               </dd>
             </div>
           </dl>
+          {testcase.name.startsWith('mapanon') ? (
+            <p>
+              <a href={urls.mapanon([boots.base.at(-1)!, boots.head.at(-1)!])}>Graphs of mapanon, side by side</a>
+            </p>
+          ) : null}
           <p class="quiet">
             These boots were not interleaved and may lie days apart: drift of the host can look like a change. A pair is
             the better witness.
