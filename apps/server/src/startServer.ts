@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import compress from '@fastify/compress';
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
@@ -13,6 +12,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import { apiRoutes } from './api/routes.ts';
 import { type Assets, loadAssets, serveAssets } from './assets.ts';
 import { identify, mayRead } from './auth.ts';
+import { compressAnswers } from './compress.ts';
 import type { App, ServerContext } from './context.ts';
 import { startLive } from './live.ts';
 import { metricsRoute } from './metrics.ts';
@@ -116,11 +116,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
           `At most ${context.max} such requests a minute; try again in ${context.after}.`,
         ),
     });
-  await app.register(compress, {
-    encodings: ['br', 'gzip'],
-    threshold: 1024,
-    brotliOptions: { params: { 0: 1, 1: 4 } },
-  });
+  compressAnswers(app);
   app.addHook('onRequest', (request, reply) => identify(ctx, request, reply));
   app.addHook('onRequest', async (request, reply) => {
     const path = request.url.split('?', 1)[0]!;

@@ -26,19 +26,15 @@ export async function loadJudgement(db: Queryable, id: number): Promise<Judgemen
   return row ?? null;
 }
 
-/** Enough of `packed` for unpackJudgementHead in most cases; the rest of a big judgement is not even read from disk. */
-const HEAD_BYTES = 65_536;
-
-/** A judgement with `packed` cut after its first part; null when there is none with this id. */
+/** A judgement with `packed` cut after its first part, which says itself how long it is: the rest is not even read from disk. */
 export async function loadJudgementHead(db: Queryable, id: number): Promise<JudgementRow | null> {
   const [row] = await rows<JudgementRow>(
     db,
     'loadJudgementHead',
     `select id, pair_id, base_boots, head_boots, history_cutoff, judge_version, verdict, line, made_at,
-            substr(packed, 1, ${HEAD_BYTES}) packed
-       from judgement where id = $1`,
+            substr(packed, 1, 8 + get_byte(l, 0) + (get_byte(l, 1) << 8) + (get_byte(l, 2) << 16)) packed
+       from (select *, substr(packed, 5, 4) l from judgement where id = $1) j`,
     [id],
   );
-  if (!row) return null;
-  return 8 + row.packed.readUInt32LE(4) <= row.packed.length ? row : loadJudgement(db, id);
+  return row ?? null;
 }
