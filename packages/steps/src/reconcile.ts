@@ -1,3 +1,4 @@
+import { packFullBlocks } from '@kdelta/store';
 import type { StepContext, StepDef } from './context.ts';
 
 /**
@@ -18,13 +19,16 @@ export async function reconcile(ctx: StepContext, steps: StepDef[]): Promise<{ t
 }
 
 /**
- * Reconciles at once and then every `everyMs` until the context's signal fires. A failure is logged and tried again at the
- * next turn.
+ * Reconciles at once and then every `everyMs` until the context's signal fires, and packs the blocks that histories are read
+ * from. A failure is logged and tried again at the next turn.
  */
 export async function keepReconciling(ctx: StepContext, steps: StepDef[], everyMs = 15_000): Promise<void> {
   while (!ctx.signal.aborted) {
     await reconcile(ctx, steps).catch((error: unknown) => {
       if (!ctx.signal.aborted) ctx.log.error({ err: error }, 'reconciling failed');
+    });
+    await packFullBlocks(ctx.store).catch((error: unknown) => {
+      if (!ctx.signal.aborted) ctx.log.error({ err: error }, 'packing blocks failed');
     });
     await ctx.clock.sleep(everyMs, ctx.signal);
   }

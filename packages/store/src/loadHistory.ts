@@ -117,6 +117,17 @@ async function slotValues(
     [testcaseId, metricId],
   );
   for (const { id, slot } of layouts) {
+    // The tail first: boots that move into a block between the two statements are then read twice instead of never.
+    const tail = await rows<{ boot_id: number; values: Buffer }>(
+      db,
+      'loadHistory-tail',
+      'select boot_id, values from boot_matrix where layout_id = $1 and block is null and boot_id >= $2',
+      [id, from],
+    );
+    for (const row of tail) {
+      const value = unpackValues(row.values)[slot];
+      if (value !== undefined && !Number.isNaN(value)) values.set(row.boot_id, value);
+    }
     const blocks = await rows<{ boot_ids: number[]; values: Buffer }>(
       db,
       'loadHistory-blocks',
@@ -131,16 +142,6 @@ async function slotValues(
         const value = numbers[first + column];
         if (boot >= from && value !== undefined && !Number.isNaN(value)) values.set(boot, value);
       });
-    }
-    const tail = await rows<{ boot_id: number; values: Buffer }>(
-      db,
-      'loadHistory-tail',
-      'select boot_id, values from boot_matrix where layout_id = $1 and block is null and boot_id >= $2',
-      [id, from],
-    );
-    for (const row of tail) {
-      const value = unpackValues(row.values)[slot];
-      if (value !== undefined && !Number.isNaN(value)) values.set(row.boot_id, value);
     }
   }
   return values;

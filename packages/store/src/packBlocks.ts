@@ -1,7 +1,37 @@
+import type { Store } from './connect.ts';
 import { packValues, unpackValues } from './packValues.ts';
 import { type Queryable, rows } from './query.ts';
 
 const SIDE = 64;
+
+/**
+ * Packs blocks wherever 64 boots wait for it, at most `most` (some 80 ms each); returns how many. Blocks are derived:
+ * whoever calls it, and when, changes nothing but how fast the history of a metric is.
+ */
+export async function packFullBlocks(store: Store, most = 20): Promise<number> {
+  const full = await rows<{ layout_id: number; blocks: number }>(
+    store.pool,
+    'packFullBlocks',
+    `select layout_id, (count(*) / ${SIDE})::int blocks from boot_matrix where block is null
+      group by layout_id having count(*) >= ${SIDE} order by layout_id`,
+  );
+  let packed = 0;
+  for (const { layout_id, blocks } of full)
+    for (let i = 0; i < blocks && packed < most; i++) {
+      const client = await store.pool.connect();
+      try {
+        await client.query('begin');
+        if (await packBlock(client, layout_id)) packed++;
+        await client.query('commit');
+        client.release();
+      } catch (error) {
+        // The connection may be what broke: closing it ends the transaction either way.
+        client.release(true);
+        throw error;
+      }
+    }
+  return packed;
+}
 
 /**
  * Copies 64 boots of one layout, that are in no block yet, into `metric_block` rows of 64 slots × 64 boots: the history of
