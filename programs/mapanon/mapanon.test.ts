@@ -1,9 +1,11 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { mapanonGraphs, readMapanonFiles, sharedScale } from '@kdelta/report';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from './parse.ts';
 
@@ -96,6 +98,38 @@ describe('replay', () => {
     for (const { stdout } of outputs) expect(stdout).toContain('present: 3');
     for (const i of numbers)
       expect(readFileSync(join(dir, `many-${i}-refcount.data`), 'utf8')).toBe('0 0\n1 2\n2 0\n3 2\n4 0\n5 1\n');
+  });
+
+  it('shows a stop of the process as a spike of one access, in the figures and in both graphs', async () => {
+    const references = 1_000_000;
+    writeFileSync(join(dir, 'refs'), generate('linear', references, 1000));
+    const child = spawn(mapanon, ['replay', join(dir, 'refs'), join(dir, 'stopped')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+    });
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    // Again and again until it writes its data: some of the stops fall between the two readings of the clock.
+    while (child.exitCode === null && !existsSync(join(dir, 'stopped-time.data'))) {
+      child.kill('SIGSTOP');
+      await sleep(25);
+      child.kill('SIGCONT');
+      await sleep(4);
+    }
+    expect(await ended).toBe(0);
+    const samples = parse(stdout.split('\n'), { unterminated: false } as never);
+    expect(samples.access_max![0]).toBeGreaterThan(20_000);
+    const text = (kind: string) => readFileSync(join(dir, `stopped-${kind}.data`), 'utf8');
+    const files = { time: text('time'), pagemap: text('pagemap'), refcount: text('refcount'), age: text('age') };
+    const run = readMapanonFiles('stopped', files);
+    const scale = sharedScale([run]);
+    const graphs = mapanonGraphs(run, scale);
+    expect(scale.timeMax).toBeGreaterThan(20_000);
+    // Both graphs have a bar up to their top, y = 26: in the scaled one it is cut there.
+    expect(scale.timeScaled).toBeLessThan(scale.timeMax);
+    for (const name of ['time', 'time-unscaled'] as const) expect(graphs[name], name).toMatch(/V26[M"]/);
   });
 
   it('draws the pages four to a character', () => {

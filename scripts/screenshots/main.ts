@@ -50,5 +50,20 @@ async function newestPages(url: string): Promise<string[]> {
     ...(await newest('bisects', '/bisects')),
     ...(await newest('boots', '/boots')),
     ...(await newest('reports', '/r')),
+    ...(await mapanonPages(url)),
   ];
+}
+
+/** The newest two boots of mapanon at one testcase, of different kernels where there are such. */
+async function mapanonPages(url: string): Promise<string[]> {
+  const answer = await fetch(`${url}/api/v1/boots?limit=200&state=done`);
+  const { items } = (await answer.json()) as {
+    items: { id: number; program: string; testcase_id: number; kernel_id: number }[];
+  };
+  const boots = items.filter((boot) => boot.program === 'mapanon');
+  for (const boot of boots) {
+    const other = boots.find((b) => b.testcase_id === boot.testcase_id && b.kernel_id !== boot.kernel_id);
+    if (other) return [`/mapanon?boots=${other.id},${boot.id}`];
+  }
+  return boots.slice(0, 1).map((boot) => `/mapanon?boots=${boot.id}`);
 }
