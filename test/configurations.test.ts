@@ -14,7 +14,7 @@ describe('the named configurations', async () => {
     names: yamlNames('jobs'),
     read: (name: string) => ({ text: text('jobs', name), file: `jobs/${name}.yaml` }),
   };
-  const host = parseHost(text('hosts', 'ivb44'), 'hosts/ivb44.yaml');
+  const host = { ...parseHost(text('hosts', 'ivb44'), 'hosts/ivb44.yaml'), scratchDisk: { device: '/dev/sdb' } };
   const testcases = (name: string) =>
     parseConfiguration(text('configs', name), `configs/${name}.yaml`, source, programs)
       .flatMap((one) => one.jobs)

@@ -14,6 +14,7 @@ import { cpuSeconds, identify, isAlive, kill, type ProcessId, processesIn } from
 import { type Accel, guestCmdline, qemuArguments, TCG_CPU } from './qemuArguments.ts';
 import { qmp } from './qmp.ts';
 import { makeRootfs, type Rootfs, readRootfs } from './rootfs.ts';
+import { makeScratchDisk } from './scratchDisk.ts';
 import { openShell } from './shell.ts';
 import { runTool } from './tool.ts';
 import type { BootedHost, BootOrder, HostDriver, Shell, TimelineEntry } from './types.ts';
@@ -141,6 +142,7 @@ async function startGuest(start: Start): Promise<BootedHost> {
   if (host.boot.method !== 'qemu') throw new Error('unreachable');
   for (const name of ['console.log', 'qmp.sock', 'guest.json']) await rm(join(order.dir, name), { force: true });
   await writeFile(join(order.dir, 'console.log'), '');
+  const scratchDisk = order.scratchDisk ? await makeScratchDisk(host, order.dir) : undefined;
   const args = qemuArguments({
     name: guestName(host.name, order.token),
     boot: host.boot,
@@ -149,6 +151,7 @@ async function startGuest(start: Start): Promise<BootedHost> {
     initrd: files.initrd,
     rootfs: rootfs.image,
     modulesDisk: files.modulesDisk,
+    scratchDisk,
     cmdline: guestCmdline(order.token, order.cmdline),
   });
   signal.throwIfAborted();
@@ -168,6 +171,8 @@ async function startGuest(start: Start): Promise<BootedHost> {
     await writeState(order.dir, state);
     await waitForInit(guest, start.limitMs, signal);
     state.port = await forwardedPort(guest);
+    // QEMU has it open: what was written goes with the guest, however that ends.
+    if (scratchDisk) await rm(scratchDisk.file, { force: true });
     timeline.push({ at: Date.now(), what: 'init' });
     const shell = await login(guest, signal);
     const booted = await bootedGuest(guest, shell);
@@ -175,6 +180,7 @@ async function startGuest(start: Start): Promise<BootedHost> {
     return booted;
   } catch (error) {
     await kill(process);
+    if (scratchDisk) await rm(scratchDisk.file, { force: true });
     if (signal.aborted) throw new BootError('KD_BOOT_STOPPED', 'infra', 'the boot was stopped', '', { cause: error });
     throw error;
   }

@@ -14,6 +14,8 @@ export interface QemuMachine {
   initrd?: string;
   rootfs: string;
   modulesDisk?: string;
+  /** A blank disk for the job, found in the guest by its serial number. */
+  scratchDisk?: { file: string; serial: string };
   cmdline: string;
   /** Restart on a reset instead of ending: for a guest that stands for a lab machine. */
   restarts?: boolean;
@@ -28,9 +30,9 @@ export function qemuArguments(machine: QemuMachine): string[] {
   const accelerator = boot.icount
     ? ['-accel', 'tcg', '-icount', 'shift=1']
     : ['-accel', accel === 'kvm' ? 'kvm' : boot.nrCpu > 1 ? 'tcg,thread=multi' : 'tcg'];
-  const disk = (id: string, file: string, how: string): string[] => [
+  const disk = (id: string, file: string, how: string, more = ''): string[] => [
     ...['-drive', `if=none,id=${id},format=raw,file=${escaped(file)},${how}`],
-    ...['-device', `virtio-blk-pci,drive=${id}`],
+    ...['-device', `virtio-blk-pci,drive=${id}${more}`],
   ];
   return [
     ...['-name', machine.name, '-nodefaults', '-no-user-config', '-display', 'none', '-machine', 'pc,vmport=off'],
@@ -47,6 +49,9 @@ export function qemuArguments(machine: QemuMachine): string[] {
     ...['-kernel', machine.image, ...(machine.initrd ? ['-initrd', machine.initrd] : []), '-append', machine.cmdline],
     ...disk('root', machine.rootfs, 'snapshot=on,cache=unsafe'),
     ...(machine.modulesDisk ? disk('modules', machine.modulesDisk, 'readonly=on') : []),
+    ...(machine.scratchDisk
+      ? disk('scratch', machine.scratchDisk.file, 'cache=unsafe,discard=unmap', `,serial=${machine.scratchDisk.serial}`)
+      : []),
     ...[
       '-netdev',
       'user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:0-:22',

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseHost } from '@kdelta/jobs';
 import { describe, expect, it } from 'vitest';
 import { ConsoleTail, cleanText, signOf } from '../src/console.ts';
 import { writeCpio } from '../src/cpio.ts';
@@ -9,6 +10,7 @@ import { wrongBoot } from '../src/evidence.ts';
 import { loadOrder } from '../src/guestFiles.ts';
 import { kexecCmdline } from '../src/kexec.ts';
 import { guestCmdline, qemuArguments } from '../src/qemuArguments.ts';
+import { makeScratchDisk } from '../src/scratchDisk.ts';
 import type { BootOrder } from '../src/types.ts';
 
 const order = { token: 'abc', kernel: { release: '6.12.1-kd0123456789ab' } } as BootOrder;
@@ -114,5 +116,23 @@ describe('command lines', () => {
     expect(args[args.indexOf('-icount') + 1]).toBe('shift=1');
     expect(args[args.indexOf('-m') + 1]).toBe('512M');
     expect(args.join(' ')).toContain('file=/a,,b/rootfs.ext4');
+    expect(args.join(' ')).not.toContain('serial=');
+  });
+});
+
+describe('a scratch disk', () => {
+  it('is a blank, sparse file of the size in the host file', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'kdelta-disk-'));
+    try {
+      const host = parseHost('boot: {method: qemu}\nscratch_disk: 64M\n', 'hosts/g.yaml');
+      const disk = await makeScratchDisk(host, dir);
+      expect(disk.serial).toBe('scratch-64M');
+      expect(statSync(disk.file)).toMatchObject({ size: 64 * 2 ** 20, blocks: 0 });
+      // Nobody's /tmp has room for an exbibyte.
+      const huge = { ...host, scratchDisk: { bytes: 2 ** 60 } };
+      await expect(makeScratchDisk(huge, dir)).rejects.toMatchObject({ code: 'KD_HOST_SETUP', failureClass: 'infra' });
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 });

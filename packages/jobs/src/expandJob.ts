@@ -61,8 +61,28 @@ export function withVersions(testcase: Testcase, versions: Record<string, string
 /** The Debian packages that a testcase's programs need on the host: only these, so that a new program changes no other's root file system. */
 export function packagesOf(testcase: Testcase, programs: Programs): string[] {
   const uses = [testcase.run, ...testcase.setups, ...testcase.monitors];
-  return [...new Set(uses.flatMap((use) => programs.get(use.name)?.packages ?? []))].sort();
+  return [...new Set(uses.flatMap((use) => packagesOfUse(use, programs.get(use.name))))].sort();
 }
+
+function packagesOfUse(use: ProgramUse, meta: ProgramMeta | undefined): string[] {
+  const ofValues = Object.entries(meta?.params ?? {}).flatMap(
+    ([name, param]) => param.packages?.[use.env[name]!] ?? [],
+  );
+  return [...(meta?.packages ?? []), ...ofValues];
+}
+
+/** Whether a testcase wants the host's scratch disk. */
+export function needsScratchDisk(testcase: Testcase): boolean {
+  return [testcase.run, ...testcase.setups, ...testcase.monitors].some((use) => use.env[SCRATCH_DISK] !== undefined);
+}
+
+/** Serial number of the disk that a guest is given, with its size: another size is another testcase. */
+export function scratchSerial(bytes: number): string {
+  return `scratch-${bytes / 2 ** 20}M`;
+}
+
+/** The variable that names the disk to programs that need it: a device, or `serial:` and a disk's serial number. */
+const SCRATCH_DISK = 'scratch_disk';
 
 /** LKP's path_params: the job's name, then the values sorted by key, each cut to 31 characters, odd ones as `_`. */
 export function testcaseName(name: string, params: Record<string, string>): string {
@@ -108,6 +128,18 @@ function environment(
     nr_node: String(host.nrNode),
     memory: String(host.memory),
   };
+  if (program.needs?.includes(SCRATCH_DISK)) {
+    const disk = host.scratchDisk;
+    if (!disk)
+      throw new InputError(
+        'KD_JOB_INVALID',
+        job.file,
+        1,
+        program.name,
+        `needs a disk that may be overwritten, and ${host.name} has none; name one in ${host.file} (scratch_disk: 8G for a guest, a device for a lab machine)`,
+      );
+    env[SCRATCH_DISK] = 'device' in disk ? disk.device : `serial:${scratchSerial(disk.bytes)}`;
+  }
   for (const [name, meta] of Object.entries(program.params)) {
     const value = given[name] ?? meta.default;
     if (value !== undefined) env[name] = resolve(job, host, name, value, meta);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseSize } from './quantity.ts';
 import type { HostFile } from './types.ts';
-import { checkYaml, fail, readYaml } from './yamlFile.ts';
+import { checkYaml, fail, readYaml, type YamlFile } from './yamlFile.ts';
 
 const text = z.string().min(1);
 const count = z.number().int().positive();
@@ -54,6 +54,7 @@ const schema = z.strictObject({
   memory: size.optional(),
   access: z.strictObject({ ssh }).optional(),
   boot: boot.default({ method: 'none' }),
+  scratch_disk: z.union([z.number(), text]).transform(String).optional(),
   power: z.strictObject({ on: text, off: text, status: text }).optional(),
   ...Object.fromEntries(LKP_ONLY.map((key) => [key, z.unknown().optional()])),
 });
@@ -109,6 +110,21 @@ export function parseHost(text: string, file: string): HostFile {
         }
       : { method: host.boot.method as 'kexec' | 'grub' | 'none' },
     power: host.power,
+    scratchDisk: scratchDisk(yaml, host.scratch_disk, guest !== null),
     deterministic: guest?.icount ?? false,
   };
+}
+
+/** A guest is given a disk of the size named; a lab machine's own is named by its device. */
+function scratchDisk(yaml: YamlFile, given: string | undefined, isGuest: boolean): HostFile['scratchDisk'] {
+  if (given === undefined) return undefined;
+  if (!isGuest) {
+    if (!/^\/dev\/[\w./:+-]+$/.test(given)) fail(yaml, ['scratch_disk'], 'must be a device such as /dev/disk/by-id/…');
+    return { device: given };
+  }
+  const bytes = parseSize(given);
+  // The size is in the disk's serial number, in MiB.
+  if (bytes === null || bytes < 64 * 2 ** 20 || bytes % 2 ** 20 !== 0)
+    fail(yaml, ['scratch_disk'], `\`${given}\` is no size such as 8G (whole MiB, at least 64M)`);
+  return { bytes };
 }

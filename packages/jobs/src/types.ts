@@ -24,8 +24,21 @@ export interface ProgramMeta {
   startsWithin?: number;
   /** How long it takes with its defaults, for docs/programs.md. */
   takes?: string;
+  /** What of the host it needs beside CPUs and memory; a job on a host without it is refused. */
+  needs?: 'scratch_disk'[];
+  /** Files fetched by the worker, checked, and put beside the scripts on the host: file name → where from. */
+  sources?: Record<string, SourceMeta>;
   /** Folder on disk. */
   dir: string;
+}
+
+export interface SourceMeta {
+  /** 64 hex digits. */
+  sha256: string;
+  /** Upstream's addresses, tried in this order after the mirrors. */
+  urls: string[];
+  /** Needed only where the parameter of this name has the file's name as its value. */
+  param?: string;
 }
 
 export interface ParamMeta {
@@ -34,6 +47,8 @@ export interface ParamMeta {
   percentOf?: 'nr_cpu' | 'memory';
   kind?: 'string' | 'int' | 'seconds' | 'size';
   values?: string[];
+  /** Debian packages that a value needs on the host: value → packages. */
+  packages?: Record<string, string[]>;
   /** One line for docs/programs.md. */
   help?: string;
 }
@@ -100,6 +115,8 @@ export interface HostFile {
   access: { host?: string; port: number | 'auto'; user: string; key?: string; hostKey?: string } | null;
   boot: BootMethod;
   power?: { on: string; off: string; status: string };
+  /** A disk that jobs may overwrite: bytes of the one that a guest is given, or a lab machine's device. */
+  scratchDisk?: { bytes: number } | { device: string };
   /** Effect floor 0.2 %, want 0.5 %: instructions are counted, not time (qemu with icount). */
   deterministic: boolean;
 }

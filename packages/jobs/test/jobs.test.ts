@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   expandJob,
+  type HostFile,
   InputError,
+  needsScratchDisk,
   type ProgramMeta,
+  packagesOf,
   parseConfig,
   parseHost,
   parseJob,
@@ -27,6 +30,8 @@ const programs = new Map(
     }),
     meta('pft', 'benchmark', { params: { size: { percentOf: 'memory', kind: 'size' } } }),
     meta('cpufreq_governor', 'setup', { params: { cpufreq_governor: { values: ['performance', 'powersave'] } } }),
+    meta('disk', 'setup', { params: { disk: { values: ['ext4', 'xfs'] } }, needs: ['scratch_disk'] }),
+    meta('contest', 'benchmark', { packages: ['make'], params: { source: { packages: { big: ['bc', 'make'] } } } }),
     meta('vmstat', 'monitor', { default: true, params: { interval: { kind: 'seconds', default: '1' } } }),
     meta('perf-stat', 'monitor', {}),
   ].map((m) => [m.name, m]),
@@ -81,6 +86,24 @@ describe('job files', () => {
     expect(errorOf(() => expandJob(job('nr_threads: 50%\ndbench:')[0]!, one, programs))).toMatch(
       /50% of 1 CPUs .* nothing/,
     );
+  });
+
+  it('with a disk of their own are for hosts that have one, and refused elsewhere before a boot', () => {
+    const guest = (text: string) => parseHost(`boot: {method: qemu}\n${text}`, 'hosts/g.yaml');
+    const withDisk = (host: HostFile) => expandJob(job('disk: ext4\ndbench:')[0]!, host, programs)[0]!;
+    expect(withDisk(guest('scratch_disk: 2G')).setups[0]!.env).toMatchObject({ scratch_disk: 'serial:scratch-2048M' });
+    expect(needsScratchDisk(withDisk(guest('scratch_disk: 2G')))).toBe(true);
+    expect(needsScratchDisk(expandJob(job('dbench:')[0]!, guest('scratch_disk: 2G'), programs)[0]!)).toBe(false);
+    // Another size is another testcase.
+    expect(withDisk(guest('scratch_disk: 4G')).key).not.toBe(withDisk(guest('scratch_disk: 2G')).key);
+    expect(withDisk({ ...ivb44, scratchDisk: { device: '/dev/sdb' } }).setups[0]!.env.scratch_disk).toBe('/dev/sdb');
+    expect(errorOf(() => withDisk(guest('')))).toMatch(/disk: needs a disk .* g has none; name one in hosts\/g\.yaml/);
+  });
+
+  it('bring the packages of their programs, and of the values chosen', () => {
+    const packages = (text: string) => packagesOf(expandJob(job(text)[0]!, ivb44, programs)[0]!, programs);
+    expect(packages('source: small\ncontest:')).toEqual(['make']);
+    expect(packages('source: big\ncontest:')).toEqual(['bc', 'make']);
   });
 
   it('run the monitors that are on by default, those named, and not those turned off', () => {
@@ -180,6 +203,12 @@ describe('host files', () => {
     ['boot: {method: qemu}\nmemory: lots\n', /^hosts\/g.yaml:2: memory: `lots` is no size/],
     ['boot:\n  method: qemu\n  icount: true\n  nr_cpu: 2\n', /^hosts\/g.yaml:4: boot\.nr_cpu: must be 1 with icount/],
     ['nr_cpu: 4\nmemory: 1G\nboot: {method: kexec}\n', /^hosts\/g.yaml:1: access: needs ssh\.host/],
+    ['boot: {method: qemu}\nscratch_disk: big\n', /^hosts\/g.yaml:2: scratch_disk: `big` is no size/],
+    ['boot: {method: qemu}\nscratch_disk: 1M\n', /^hosts\/g.yaml:2: scratch_disk: .*at least 64M/],
+    [
+      'nr_cpu: 4\nmemory: 1G\naccess: {ssh: {host: a}}\nscratch_disk: 4G\n',
+      /^hosts\/g.yaml:4: scratch_disk: must be a device/,
+    ],
     ['boot: [\n', /^hosts\/g.yaml:\d+: /],
   ])('that are wrong are refused with file, line and key: %j', (text, message) => {
     expect(errorOf(() => parseHost(text, 'hosts/g.yaml'))).toMatch(message);

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ProgramMeta } from '@kdelta/jobs';
 import { ProgramError } from './errors.ts';
+import { fetchSources, mirrorsOf } from './sources.ts';
 
 const run = promisify(execFile);
 
@@ -18,16 +19,22 @@ export interface HostFileOfProgram {
 
 /**
  * What of a program goes to the host: its scripts and data, and what `build` makes, compiled once per content with `cc` into
- * `cacheDir/tools`. Parsers, fixtures, READMEs, meta.yaml and C sources stay behind.
- * Throws KD_PROGRAM_BUILD with the compiler's first error.
+ * `cacheDir/tools`, and the sources it needs with these parameters. Parsers, fixtures, READMEs, meta.yaml and C sources stay behind.
+ * Throws KD_PROGRAM_BUILD with the compiler's first error, KD_PROGRAM_SOURCE.
  */
-export async function hostFiles(meta: ProgramMeta, cacheDir: string): Promise<HostFileOfProgram[]> {
+export async function hostFiles(
+  meta: ProgramMeta,
+  cacheDir: string,
+  params: Record<string, string> = {},
+  mirrors: string[] = mirrorsOf(process.env),
+): Promise<HostFileOfProgram[]> {
   const entries = await readdir(meta.dir, { withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile() && !/^(parse|meta\.yaml|README\.md|.*\.(ts|c|h))$/.test(entry.name))
     .map(({ name }) => ({ name, path: join(meta.dir, name), executable: /^(run|monitor|setup)$/.test(name) }));
   const built = await compile(meta, cacheDir);
-  return [...files, ...built].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const sources = (await fetchSources(meta, params, cacheDir, mirrors)).map((file) => ({ ...file, executable: false }));
+  return [...files, ...built, ...sources].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Hash over all that decides what the program does on the host, for the testcase's versions: 12 hex digits. */

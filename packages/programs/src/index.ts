@@ -7,3 +7,4 @@ export { metricInfo } from './metricInfo.ts';
 export { type ParsedOutput, parseOutput } from './parseOutput.ts';
 export { loadParser } from './parser.ts';
 export { OutputTooLargeError, type Parse, type ParseContext, type Samples } from './parsing.ts';
+export { mirrorsOf } from './sources.ts';

@@ -14,6 +14,7 @@ const param = z.strictObject({
   percentOf: z.enum(['nr_cpu', 'memory']).optional(),
   kind: z.enum(['string', 'int', 'seconds', 'size']).optional(),
   values: z.array(scalar).optional(),
+  packages: z.record(z.string(), z.array(z.string())).optional(),
   /** For docs/programs.md. */
   help: z.string().optional(),
 });
@@ -26,6 +27,12 @@ const metric = z.strictObject({
   floorPct: z.number().nonnegative().optional(),
   percent: z.boolean().optional(),
   counter: z.boolean().optional(),
+});
+
+const source = z.strictObject({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'isn’t a SHA-256 (64 hex digits)'),
+  urls: z.array(z.url({ protocol: /^https?$/ })).min(1),
+  param: z.string().optional(),
 });
 
 const metricKey = z.string().refine((key) => !key.startsWith('/') || isRegex(key), 'isn’t a regular expression');
@@ -41,6 +48,8 @@ const schema = z.strictObject({
   monitor: z.enum(['series', 'snapshot', 'wrap']).optional(),
   default: z.boolean().optional(),
   startsWithin: z.number().int().min(1).max(120).optional(),
+  needs: z.array(z.literal('scratch_disk')).optional(),
+  sources: z.record(z.string().regex(/^[A-Za-z0-9][\w.+-]*$/, 'isn’t a file name'), source).optional(),
   /** Seconds it takes with its defaults, for docs/programs.md. */
   takes: z.string().optional(),
 });

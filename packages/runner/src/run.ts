@@ -70,10 +70,10 @@ export async function startRun(
   const files: TarFile[] = [
     { name: 'run.sh', content: Buffer.from(runScript({ testcase, programs, ...place })), executable: true },
   ];
-  for (const name of new Set([testcase.run, ...testcase.setups, ...testcase.monitors].map((use) => use.name)))
-    for (const file of await hostFiles(programs.get(name)!, cacheDir))
+  for (const use of [testcase.run, ...testcase.setups, ...testcase.monitors])
+    for (const file of await hostFiles(programs.get(use.name)!, cacheDir, use.env))
       files.push({
-        name: `programs/${name}/${file.name}`,
+        name: `programs/${use.name}/${file.name}`,
         content: await readFile(file.path),
         executable: file.executable,
       });

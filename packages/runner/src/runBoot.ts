@@ -1,7 +1,8 @@
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BootError, type BootedHost, type BootOrder, cleanText, type HostDriver, lastLines } from '@kdelta/hosts';
-import { type ProgramMeta, packagesOf, type Testcase } from '@kdelta/jobs';
+import { needsScratchDisk, type ProgramMeta, packagesOf, type Testcase } from '@kdelta/jobs';
+import { hostFiles, ProgramError } from '@kdelta/programs';
 import { collectRun, RunError, RunMarks, readState, runPlace, startRun, stopRun, waitForRun } from './run.ts';
 import { MARKS, Timeline } from './timeline.ts';
 import type { BootOutcome, BootResult, RunHooks } from './types.ts';
@@ -21,10 +22,18 @@ export async function runBoot(
   hooks: RunHooks,
 ): Promise<BootResult> {
   const timeline = await Timeline.open(order.dir, true, hooks.timeline);
+  // What can't be compiled or fetched costs no boot.
+  for (const use of [testcase.run, ...testcase.setups, ...testcase.monitors]) {
+    const wrong = await hostFiles(programs.get(use.name)!, hooks.cacheDir, use.env).then(() => null, programError);
+    if (wrong) return bootFailed(wrong, timeline, hooks);
+  }
   hooks.progress?.('booting');
   let host: BootedHost;
   try {
-    host = await driver.boot({ ...order, packages: packagesOf(testcase, programs) }, hooks.signal);
+    host = await driver.boot(
+      { ...order, packages: packagesOf(testcase, programs), scratchDisk: needsScratchDisk(testcase) },
+      hooks.signal,
+    );
   } catch (error) {
     return bootFailed(error, timeline, hooks);
   }
@@ -149,6 +158,12 @@ async function failedRun(error: unknown, host: BootedHost): Promise<BootOutcome>
   if (death) return { kind: 'failed', ...death };
   const message = error instanceof Error ? error.message : String(error);
   return { kind: 'failed', failureClass: error instanceof RunError ? error.failureClass : 'infra', message };
+}
+
+/** A program that can't be made ready says nothing about the kernel. */
+function programError(error: unknown): BootError {
+  if (!(error instanceof ProgramError)) throw error;
+  return new BootError('KD_HOST_SETUP', 'infra', error.message);
 }
 
 function bootFailed(error: unknown, timeline: Timeline, hooks: RunHooks): BootResult {
