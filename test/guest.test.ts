@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheDir as cacheFolder, homeDir } from '@kdelta/home';
-import { BootError, type BootOrder, createDriver } from '@kdelta/hosts';
+import { BootError, type BootedHost, type BootOrder, createDriver } from '@kdelta/hosts';
 import { expandJob, type HostFile, packagesOf, parseHost, parseJob, type Testcase } from '@kdelta/jobs';
 import { buildKernel, type KernelArtifact } from '@kdelta/kernels';
-import { loadPrograms, type Programs } from '@kdelta/programs';
+import { loadPrograms, type Programs, parseOutput } from '@kdelta/programs';
 import { RunMarks, resumeBoot, runBoot, runPlace, startRun, waitForRun } from '@kdelta/runner';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -54,13 +54,78 @@ afterAll(async () => {
 });
 
 describe('a guest', () => {
+  describe('whose job sets up governors, a disk and swap', () => {
+    const cpu = '/sys/devices/system/cpu';
+    const base = () => runPlace(wanted.token, true).base;
+    let wanted: BootOrder;
+    let host: BootedHost;
+    const read = async (command: string) => (await host.shell.exec(command)).stdout.toString().trim().split('\n');
+    beforeAll(async () => {
+      wanted = order();
+      const testcase = testcaseOf(
+        'runtime: 1s\nnr_threads: 1\ncpufreq_governor: powersave\ndisk: ext4\nswapon: zram\nswap_size: 64M\ndbench:\n',
+      );
+      const packages = packagesOf(testcase, programs);
+      host = await createDriver(tcg, { cacheDir }).boot({ ...wanted, packages, scratchDisk: true }, signal);
+      // A made-up tree of CPUs, and trouble that the kernel would have told.
+      await host.shell.exec(
+        `for n in 0 1 10 2; do mkdir -p /tmp/cpu/cpu$n/cpufreq; echo old$n >/tmp/cpu/cpu$n/cpufreq/scaling_governor; done; busybox mount --bind /tmp/cpu ${cpu}
+        echo '<4>WARNING: CPU: 0 PID: 77 at mm/kdelta.c:7 injected+0x1/0x2' >/dev/kmsg`,
+      );
+      const spy = { ...testcase, monitors: [] };
+      const marks = new RunMarks(() => {});
+      const listening = await startRun(host.shell, spy, programs, runPlace(wanted.token, true), cacheDir, marks);
+      await waitForRun(host.shell, spy, runPlace(wanted.token, true), { signal, listening, marks });
+    }, 600_000);
+    afterAll(() => host?.release());
+
+    it('has each governor written, recorded and restored, on a made-up tree of CPUs', async () => {
+      expect((await read(`cat ${base()}/out/reproduce.log`)).slice(0, 4)).toEqual(
+        [0, 1, 10, 2].map((n) => `echo powersave > ${cpu}/cpu${n}/cpufreq/scaling_governor`),
+      );
+      expect(await read(`cat ${base()}/out/cpufreq_governor.saved`)).toEqual(
+        [0, 1, 10, 2].map((n) => `${cpu}/cpu${n}/cpufreq/scaling_governor old${n}`),
+      );
+      expect(await read(`cat ${cpu}/cpu*/cpufreq/scaling_governor`)).toEqual(['old0', 'old1', 'old10', 'old2']);
+    });
+
+    it('runs its benchmark on a new file system, and finds the disk blank afterwards', async () => {
+      const disk = await read(`cat ${base()}/out/disk`);
+      // 4 GiB, as hosts/qemu-tcg.yaml says.
+      expect(disk[0]).toBe('size: 4096');
+      expect(disk[1]).toMatch(new RegExp(`^# /dev/vdc /dev/shm/kdelta-${wanted.token} ext4 rw,`));
+      expect(disk.at(-1)).toBe('restored');
+      expect(await read(`cat ${base()}/out/exit`)).toEqual(['ok']);
+      expect(await read('blkid -p /dev/vdc; echo $?; grep -c vdc /proc/mounts')).toEqual(['2', '0']);
+    });
+
+    it('swaps to compressed memory meanwhile, and not afterwards', async () => {
+      const swap = await read(`cat ${base()}/out/swapon`);
+      // 64 MiB less the page of the header.
+      expect(swap).toContain('size: 65532');
+      expect(swap).toContain('restored');
+      expect(await read('tail -n +2 /proc/swaps; ls -d /sys/block/zram1 2>&1')).toEqual([
+        "ls: cannot access '/sys/block/zram1': No such file or directory",
+      ]);
+    });
+
+    it('keeps the kernel’s messages, with what was written to /dev/kmsg and marks of the program', async () => {
+      const log = await read(`cat ${base()}/out/dmesg`);
+      const at = (words: string) => log.findIndex((line) => line.includes(words));
+      expect(at('kdelta: dbench-')).toBeGreaterThan(at('injected+0x1'));
+      expect(log.filter((line) => /kdelta: dbench-\S+: dbench (begins|ended)$/.test(line))).toHaveLength(2);
+      const { samples } = await parseOutput(programs.get('dmesg')!, Buffer.from(`${log.join('\n')}\n`), { cacheDir });
+      expect(samples['dmesg.WARNING:at_mm/kdelta.c:#injected']).toEqual([1]);
+    });
+  });
+
   it('runs a testcase; its raw files, evidence and timeline are there', { timeout: 600_000 }, async () => {
     const wanted = order('init_on_alloc=0');
     const testcase = testcaseOf('runtime: 2s\nnr_threads: 1\ncpufreq_governor: performance\ndbench:\n');
     const result = await runBoot(createDriver(tcg, { cacheDir }), wanted, testcase, programs, wanted.dir, hooks);
     expect(result.outcome).toEqual({ kind: 'done' });
     expect(result.evidence).toMatchObject({ release: kernel.release });
-    expect(result.evidence!.cmdline).toMatch(/kdelta\.boot=guest1 init_on_alloc=0$/);
+    expect(result.evidence!.cmdline).toMatch(/kdelta\.boot=guest\d+ init_on_alloc=0$/);
     expect(readFileSync(join(result.files!, 'dbench'), 'utf8')).toMatch(/^Throughput [\d.]+ MB\/sec/m);
     expect(readFileSync(join(result.files!, 'reproduce.log'), 'utf8')).toBe(
       'dbench 1 -c /usr/share/dbench/client.txt -t 2\n',
@@ -75,34 +140,6 @@ describe('a guest', () => {
       'collected',
       'released',
     ]);
-  });
-
-  it('has each governor written, recorded and restored, on a made-up tree of CPUs', { timeout: 600_000 }, async () => {
-    const wanted = order();
-    const testcase = testcaseOf('runtime: 1s\nnr_threads: 1\ncpufreq_governor: powersave\ndbench:\n');
-    const driver = createDriver(tcg, { cacheDir });
-    const host = await driver.boot({ ...wanted, packages: packagesOf(testcase, programs) }, signal);
-    try {
-      const cpu = '/sys/devices/system/cpu';
-      await host.shell.exec(
-        `for n in 0 1 10 2; do mkdir -p /tmp/cpu/cpu$n/cpufreq; echo old$n >/tmp/cpu/cpu$n/cpufreq/scaling_governor; done; busybox mount --bind /tmp/cpu ${cpu}`,
-      );
-      const place = runPlace(wanted.token, true);
-      const spy = { ...testcase, monitors: [] };
-      const marks = new RunMarks(() => {});
-      const listening = await startRun(host.shell, spy, programs, place, cacheDir, marks);
-      await waitForRun(host.shell, spy, place, { signal, listening, marks });
-      const read = async (command: string) => (await host.shell.exec(command)).stdout.toString().trim().split('\n');
-      expect((await read(`cat ${place.base}/out/reproduce.log`)).slice(0, 4)).toEqual(
-        [0, 1, 10, 2].map((n) => `echo powersave > ${cpu}/cpu${n}/cpufreq/scaling_governor`),
-      );
-      expect(await read(`cat ${place.base}/out/cpufreq_governor.saved`)).toEqual(
-        [0, 1, 10, 2].map((n) => `${cpu}/cpu${n}/cpufreq/scaling_governor old${n}`),
-      );
-      expect(await read(`cat ${cpu}/cpu*/cpufreq/scaling_governor`)).toEqual(['old0', 'old1', 'old10', 'old2']);
-    } finally {
-      await host.release();
-    }
   });
 
   it('that panics is class boot, with the panic’s own words', { timeout: 300_000 }, async () => {

@@ -66,7 +66,7 @@ series="$series $!:${20 * (meta(use).startsWithin ?? MONITOR_SECONDS)}:${use.nam
   );
 
   return `#!/bin/sh
-# One boot of testcase ${testcase.name.replace(/[^\x20-\x7e]/g, '?')}, written by kdelta.
+# One boot of testcase ${printable(testcase.name)}, written by kdelta.
 cd ${quote(base)} || exit 1
 base=$PWD
 mkdir -p out ${quote(scratch)}
@@ -78,6 +78,10 @@ tell() {
 	echo "$1 $up" >>state
 	echo "$1" >&9
 }
+# Marks in the kernel's log what ran when it said what.
+note() {
+	[ ! -c /dev/kmsg ] || echo "<6>kdelta: $1" >/dev/kmsg
+} 2>/dev/null
 failed= ran= series= randomised=
 # Monitors run without randomised addresses (see run.ts); what is measured has them.
 ! command -v setarch >/dev/null || randomised='setarch linux64'
@@ -113,12 +117,14 @@ done
 ${of('snapshot')
   .map((use) => snapshot(use, 'before'))
   .join('\n')}
+note ${quote(`${printable(testcase.name)}: ${testcase.run.name} begins`)}
 cd "$base"; tell program-start; cd ${quote(scratch)}
 # Lets the message leave before the measurement begins.
 sleep 0.1
 timeout -k 5 ${Math.ceil(testcase.timeoutSeconds)} ${wrapped} ${output(testcase.run)} </dev/null
 status=$?
 cd "$base"; tell program-end
+note ${quote(`${printable(testcase.name)}: ${testcase.run.name} ended`)}
 [ $status = 0 ] || failed="program ${testcase.run.name} $status"
 for monitor in $series; do kill -TERM "\${monitor%%:*}" 2>/dev/null; done
 ${of('snapshot')
@@ -149,6 +155,8 @@ tell done
 rm -rf ${quote(scratch)}
 `;
 }
+
+const printable = (name: string): string => name.replace(/[^\x20-\x7e]/g, '?');
 
 /** A word for the shell, whatever is in it. */
 export function quote(word: string): string {
