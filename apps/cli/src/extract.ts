@@ -32,7 +32,8 @@ export function extractCommand(): Command {
     });
 }
 
-function extract(options: ExtractOptions): string {
+/** What the command prints. Throws WorklogError. */
+export function extract(options: ExtractOptions): string {
   const { operations } = joinIterations(readRun(options.directory, options.benchmark, options.name));
   if (options.json) return `${JSON.stringify({ operations })}\n`;
   const metrics = [...new Set(operations.map((o) => o.metric))];

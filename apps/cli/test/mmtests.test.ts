@@ -1,13 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { homeDir } from '@kdelta/home';
 import { buildRegistry } from '@kdelta/matrix';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { runMatrix } from '../src/import.ts';
-import { matrixRun, printMmtests } from '../src/mmtests/compare.ts';
+import { loadPrograms } from '@kdelta/programs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { extract } from '../src/extract.ts';
+import { monitorValues, runMatrix } from '../src/import.ts';
+import { matrixRun, printMmtests, worklogRuns } from '../src/mmtests/compare.ts';
 import { readVmregress } from '../src/mmtests/vmregress.ts';
 import { listRuns, readRun } from '../src/mmtests/worklog.ts';
+
+const seedFile = resolve(process.env.KDELTA_SHARED ?? join(homeDir(), '../shared'), 'seeds/000_7c1e33c15c581322.txt');
+const seed = existsSync(seedFile) ? readFileSync(seedFile, 'utf8').split('\n') : [];
 
 let dir: string;
 beforeEach(() => {
@@ -47,6 +53,141 @@ it("reads today's layout: an iteration is a column", () => {
   expect(matrix.boots).toEqual(['new/iter-0', 'new/iter-1']);
   expect(matrix.metrics.get('pft.Faults/sec-1')).toEqual([620037.781, 610000]);
   expect(matrix.metrics.get('time.elapsed')).toEqual([null, 3.5]);
+});
+
+it('reads monitors in their plain, latency and gzipped forms, in both layouts', async () => {
+  const programs = await loadPrograms([join(homeDir(), 'programs')]);
+  const fixture = (name: string, file: string) => readFileSync(join(homeDir(), 'programs', name, 'fixtures', file));
+  put('pft-a/noprofile/base/pft-1.log', LINE);
+  put('vmstat-a-pft', fixture('vmstat', 'latency-stamps'));
+  put('slabinfo-a-pft.gz', gzipSync(fixture('slabinfo', 'one-snapshot')));
+  put('vmstat-b-pft', 'of another run\n');
+  put('b/iter-0/pft/logs/pft-1.log', LINE);
+  put('b/iter-0/top-pft.gz', gzipSync(fixture('top', 'two-reports')));
+  // A gzip that is cut is named and left out.
+  put('b/iter-0/vmstat-pft.gz', gzipSync(fixture('vmstat', 'latency-stamps')).subarray(0, 60));
+  const told: string[] = [];
+  const values = async (run: string) => {
+    const iterations = readRun(dir, 'pft', run);
+    const monitors = await monitorValues(iterations, programs, join(dir, 'cache'), (file) => told.push(basename(file)));
+    return runMatrix(iterations, false, monitors).metrics;
+  };
+  const old = await values('a');
+  expect(old.get('slabinfo.kmalloc-64.active_objs')).toEqual([2046]);
+  expect([...old.keys()].some((metric) => metric.startsWith('vmstat.'))).toBe(true);
+  const today = await values('b');
+  // Of 1.5 and 1.75.
+  expect(today.get('top.load1')).toEqual([1.625]);
+  expect(told).toEqual(['vmstat-pft.gz']);
+});
+
+describe.skipIf(seed.length === 0)('the seed of MMTests (skipped without ../shared)', () => {
+  const raw = seed.filter((line) => /^ {3}1 {4}1 {3}1 /.test(line)).map((line) => line.trimEnd());
+  const rows = (first: RegExp) => seed.filter((line) => first.test(line));
+
+  it('extract prints its raw samples', () => {
+    put('pft-test-run-1/noprofile/base/pft-1.log', `${raw.join('\n')}\n`);
+    const printed = extract({ directory: dir, benchmark: 'pft', name: 'test-run-1', printHeader: true });
+    expect(printed.split('\n')[0]!.trim().split(/ +/)).toEqual(
+      rows(/^Clients User System Elapsed Faults\/cpu Faults\/sec/)[0]!.split(' '),
+    );
+    const seedRows = rows(/^1 {11}\d/);
+    expect(seedRows).toHaveLength(5);
+    expect(
+      printed
+        .trimEnd()
+        .split('\n')
+        .slice(1)
+        .map((line) => line.trimEnd()),
+    ).toEqual(seedRows.map((line) => line.trimEnd()));
+  });
+
+  it('extract prints its summary, a row per number of clients', () => {
+    const table = rows(/^User {7}\d|^System {5}\d|^Elapsed {4}\d|^Faults\/(cpu|sec) \d/);
+    const mean = (metric: string, client: number) => {
+      const row = table.find((line) => line.startsWith(`${metric.padEnd(10)} ${client}`))!;
+      return Number(row.slice(12, 24).trim());
+    };
+    for (let client = 1; client <= 8; client++) {
+      const [user, system, wall, cpu, sec] = ['User', 'System', 'Elapsed', 'Faults/cpu', 'Faults/sec'].map((metric) =>
+        mean(metric, client),
+      ) as [number, number, number, number, number];
+      // The table's means have four decimals, a log's times two: 20 samples that have this mean.
+      const low = (value: number, i: number) => (Math.floor(value * 100 + 1e-9) + (i < share(value) ? 1 : 0)) / 100;
+      const share = (value: number) => Math.round((value * 100 - Math.floor(value * 100 + 1e-9)) * 20);
+      const lines = Array.from({ length: 20 }, (_, i) =>
+        [
+          '   1 ',
+          String(client).padStart(4),
+          '   1 ',
+          ...[user, system, wall].map((value) => `${low(value, i).toFixed(2).padStart(8)}s `),
+          ` ${cpu.toFixed(4)} ${sec.toFixed(4)}`,
+        ].join(''),
+      );
+      put(`pft-test-run-1/noprofile/base/pft-${client}.log`, `${lines.join('\n')}\n`);
+    }
+    const printed = extract({
+      directory: dir,
+      benchmark: 'pft',
+      name: 'test-run-1',
+      printHeader: true,
+      printSummary: true,
+    });
+    const summary = [...rows(/^Clients User {8}System/), ...rows(/^\d {7}0\.\d\d {8}/)];
+    expect(summary).toHaveLength(9);
+    expect(
+      printed
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.trimEnd()),
+    ).toEqual(summary.map((line) => line.trimEnd()));
+  });
+
+  it('--print-monitor duration and vmstat print its numbers from two work logs', () => {
+    const stamps = (time: string, counters: Record<string, number>) =>
+      `start :: 1\ntest begin :: pft 2\nfile start :: /proc/vmstat\n${Object.keys(counters)
+        .map((name) => `${name} 1000\n`)
+        .join('')}file end :: /proc/vmstat\n${Object.entries(counters)
+        .map(([name, grown]) => `${name} ${1000 + grown}\n`)
+        .join('')}test end :: pft 3 0\ntime :: pft ${time} elapsed\nfinish :: 4\n`;
+    for (const run of ['test-run-1', 'test-run-2']) put(`pft-${run}/noprofile/base/pft-1.log`, LINE);
+    put(
+      'tests-timestamp-test-run-1',
+      stamps('15.52 user 196.24 system 1:09.88', {
+        pgpgin: 4440,
+        pgpgout: 34876,
+        pgscan_kswapd_dma: 99986,
+        pgscan_kswapd_normal: 100000,
+        pgsteal_kswapd_normal: 199981,
+        slabs_scanned: 145408,
+        kswapd_inodesteal: 33392,
+      }),
+    );
+    put('tests-timestamp-test-run-2', stamps('14.83 user 184.81 system 1:01.51', { pgpgin: 0, pgpgout: 4440 }));
+    const runs = worklogRuns({ directory: dir, runs: 'test-run-1,test-run-2' });
+    const words = (lines: string[]) =>
+      lines.map((line) => line.trim().replace(/\s+/g, ' ')).filter((line) => line !== '');
+    const block = (first: string, last: string) => {
+      const from = seed.findIndex((line) => line.startsWith(first));
+      return words(seed.slice(from, seed.findIndex((line) => line.startsWith(last)) + 1));
+    };
+    const printed = (printMonitor: string) => words(printMmtests(runs, { printMonitor }).split('\n')).slice(2);
+    expect(printed('duration')).toEqual(block('User 15.52', 'Elapsed 69.88'));
+    expect(printed('vmstat')).toEqual(block('Page Ins', 'Compaction move failure'));
+  });
+
+  it('compare --style mmtests prints its 42 lines byte for byte from matrices of its means', () => {
+    const from = seed.findIndex((line) => /^ {30}test {18}test/.test(line));
+    const expected = seed.slice(from, from + 42);
+    const runs = [12, 34].map((column, i) => {
+      const metrics = expected.slice(2).map((line): [string, number[]] => {
+        const name = `pft.${line.slice(0, 10).trim()}-${line.slice(11, 12)}`;
+        return [name, [Number(line.slice(column, column + 12))]];
+      });
+      return matrixRun(`test-run-${i + 1}`, { boots: ['1'], metrics: new Map(metrics) }, buildRegistry());
+    });
+    expect(printMmtests(runs, {})).toBe(`${expected.join('\n')}\n`);
+  });
 });
 
 it('names the runs there are when one is missing, and refuses a log without results', () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProgramMeta } from '@kdelta/jobs';
 import { runForeignParser } from './foreign.ts';
+import { unzipped } from './gzip.ts';
 import { type Lines, linesOf, linesOfFile } from './lines.ts';
 import { metricInfo } from './metricInfo.ts';
 import { loadParser } from './parser.ts';
@@ -16,7 +17,7 @@ export interface ParsedOutput {
 }
 
 /**
- * Parses one raw output: a path, `-` for standard input, or its content. A folder without parser gives no samples.
+ * Parses one raw output: a path (gzipped where it ends in `.gz`), `-` for standard input, or its content. A folder without parser gives no samples.
  * Throws KD_PROGRAM_PARSER for a parser that doesn't load or throws, KD_OUTPUT_TOO_LARGE, and what opening the file throws.
  */
 export async function parseOutput(
@@ -24,7 +25,10 @@ export async function parseOutput(
   raw: string | Buffer,
   options: { cacheDir: string },
 ): Promise<ParsedOutput> {
-  const found = await parseRaw(meta, raw, options.cacheDir);
+  const found =
+    typeof raw === 'string' && raw.endsWith('.gz')
+      ? await unzipped(raw, (file) => parseRaw(meta, file, options.cacheDir))
+      : await parseRaw(meta, raw, options.cacheDir);
   const out = new Sink();
   for (const [name, values] of Object.entries(found)) {
     for (const value of values) out.add(`${meta.name}.${name}`, value);

@@ -15,6 +15,8 @@ const READERS: Record<string, (texts: string[]) => Operation[]> = { pft: parsePf
 export interface Iteration {
   name: string;
   run: MmtestsRun;
+  /** Monitor → its file, plain or `.gz`. */
+  monitors: Record<string, string>;
 }
 
 /** The runs of a work log (`work/log`), in either layout, sorted by name. */
@@ -39,7 +41,8 @@ export function readRun(worklog: string, benchmark: string, name: string): Itera
   const old = join(worklog, `${benchmark}-${name}`, 'noprofile', 'base');
   if (existsSync(old)) {
     const stamps = join(worklog, `tests-timestamp-${name}`);
-    return [{ name, run: iteration(name, benchmark, reader, old, existsSync(stamps) ? [stamps] : []) }];
+    const run = iteration(name, benchmark, reader, old, existsSync(stamps) ? [stamps] : []);
+    return [{ name, run, monitors: monitorFiles(worklog, `-${name}-${benchmark}`) }];
   }
   const iterations = folder(join(worklog, name), true)
     .filter((entry) => /^iter-\d+$/.test(entry))
@@ -55,6 +58,7 @@ export function readRun(worklog: string, benchmark: string, name: string): Itera
     const states = ['tests-timestamp', 'tests-sysstate', 'tests-sysstate.gz'].map((file) => join(dir, file));
     return {
       name: `${name}/${entry}`,
+      monitors: monitorFiles(dir, `-${benchmark}`),
       run: iteration(
         name,
         benchmark,
@@ -92,6 +96,17 @@ function iteration(
   const operations = reader(files.map((file) => text(join(logs, file))));
   if (operations.length === 0) throw new WorklogError(`${logs}: no ${benchmark} result in ${files.length} files`);
   return { name, benchmark, operations, ...parseTestsTimestamp(states.map(text).join('\n'), benchmark) };
+}
+
+/** Files `MONITOR-RUN-BENCH[.gz]` (0.05) or `MONITOR-BENCH[.gz]` of a folder. */
+function monitorFiles(dir: string, end: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const file of folder(dir)) {
+    const plain = file.replace(/\.gz$/, '');
+    if (plain.endsWith(end) && plain.length > end.length && statSync(join(dir, file)).isFile())
+      found[plain.slice(0, -end.length)] = join(dir, file);
+  }
+  return found;
 }
 
 function text(file: string): string {
