@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -66,6 +75,48 @@ describe('contest-load', () => {
     await new Promise((done) => child.on('close', done));
     const line = /^elapsed: \d+\.\d{3} user: \d+\.\d{3} system: \d+\.\d{3} loads: (\d+\.\d{3})\n$/.exec(out);
     expect(Number(line?.[1])).toBeGreaterThan(0);
+  });
+
+  it('writes on one disk while the compile is on another', { timeout: 60_000 }, async () => {
+    // /dev/shm is another device than the folder for temporary files, or should be.
+    const other = mkdtempSync('/dev/shm/kdelta-contest-');
+    const program = join(dir, 'program');
+    mkdirSync(program);
+    for (const name of ['run', 'project']) copyFileSync(join(import.meta.dirname, name), join(program, name));
+    copyFileSync(load, join(program, 'contest-load'));
+    writeFileSync(join(dir, 'reproduce'), '');
+    const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+    for (const path of [dir, other, program, join(dir, 'reproduce')]) chmodSync(path, 0o777);
+    const child = spawn('dash', [join(program, 'run')], {
+      cwd: dir,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      // Not as root: this machine's caches are not to be dropped.
+      ...nobody,
+      env: {
+        PATH: process.env.PATH,
+        ...{ KD_PROGRAM_DIR: program, KD_TMP: dir, KD_REPRODUCE: join(dir, 'reproduce') },
+        ...{ loads: 'no_load io_other', source: 'project', files: '1', runs: '1', load_timeout: '50', scale: '1' },
+        ...{ io_dir: dir, other_dir: other, nr_cpu: '1', memory: String(2 ** 29) },
+      },
+    });
+    let out = '';
+    let seen = false;
+    child.stdout.on('data', (text) => {
+      out += text;
+    });
+    const watch = setInterval(() => {
+      seen ||= existsSync(join(other, 'kdelta-contest.io'));
+    }, 20);
+    await new Promise((done) => child.on('close', done));
+    clearInterval(watch);
+    const left = readdirSync(other);
+    rmSync(other, { recursive: true });
+    expect(out).toMatch(/^Load: io_other\nFinished compiling kernel: .*\nFinished io_other: .* loads: [\d.]+\ndone$/m);
+    expect(seen).toBe(true);
+    expect(left).toEqual([]);
+    const samples = parse(out.split('\n'), whole);
+    expect(samples['io_other.ratio']![0]).toBeGreaterThan(0);
+    expect(samples['io_other.loads']![0]).toBeGreaterThan(0);
   });
 
   it('stops a compile that never ends, with all its children', () => {

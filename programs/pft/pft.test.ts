@@ -11,9 +11,20 @@ const dir = mkdtempSync(join(tmpdir(), 'kdelta-pft-'));
 const pft = join(dir, 'pft');
 const run = (...args: string[]) => execFileSync(pft, args, { encoding: 'utf8' });
 
-// The original's printf: " %3ld %4ld %3ld %8.2fs %8.2fs %8.2fs  %10.3f %10.3f\n"
-const line =
-  /^ ([ \d]{3}) ([ \d]{4}) ([ \d]{3}) ([ \d.]{8,})s ([ \d.]{8,})s ([ \d.]{8,})s {2}([ \d]*\.\d{3}) ([ \d]*\.\d{3})\n$/;
+/** What a printf format of `%Nld` and `%N.Pf` can print: numbers right-aligned in their width, wider ones as they are. */
+function printed(format: string): RegExp {
+  const pattern = format.replace(/%(\d+)(?:ld|\.(\d)f)/g, (_, width: string, digits?: string) => {
+    const decimals = digits ? `\\.\\d{${digits}}` : '';
+    // Digits before the point that fill the width.
+    const most = Number(width) - (digits ? Number(digits) + 1 : 0);
+    const padded = Array.from({ length: most - 1 }, (_, i) => ` {${most - 1 - i}}\\d{${i + 1}}${decimals}`);
+    return `(${[...padded, `\\d{${most},}${decimals}`].join('|')})`;
+  });
+  return new RegExp(`^${pattern}$`);
+}
+
+// The original's.
+const line = printed(' %3ld %4ld %3ld %8.2fs %8.2fs %8.2fs  %10.3f %10.3f\n');
 
 beforeAll(() => {
   const args = ['-O2', '-Wall', '-Werror', '-static', '-pthread', join(import.meta.dirname, 'pft.c'), '-o', pft];
@@ -37,6 +48,28 @@ describe('pft', () => {
     const match = line.exec(run('-m', '8M', workers, '1'));
     expect(match).not.toBeNull();
     expect(match!.slice(1, 4).map(Number)).toEqual([0, 1, 1]);
+  });
+
+  it('is read by that parser as a printf of the same format is, value for value', () => {
+    const format = ' %3ld %4ld %3ld %8.2fs %8.2fs %8.2fs  %10.3f %10.3f\\n';
+    // The seed's first line, and one with values wider than their columns.
+    for (const values of [
+      ['1', '1', '1', '0.07', '0.59', '0.65', '622936.989', '620037.781'],
+      ['1024', '12800', '6400', '123456.78', '1.00', '2.00', '10282567.231', '12345678.123'],
+    ]) {
+      const text = execFileSync('printf', [format.replaceAll('ld', 'd'), ...values], { encoding: 'utf8' });
+      expect(
+        line
+          .exec(text)
+          ?.slice(1)
+          .map((word) => word.trim()),
+        text,
+      ).toEqual(values);
+    }
+    // Left-aligned, in a narrower column or with other decimals it is another format.
+    expect(' 1   1      1       0.07s     0.59s     0.65s  622936.989 620037.781\n').not.toMatch(line);
+    expect('   1    1   1  0.07s     0.59s     0.65s  622936.989 620037.781\n').not.toMatch(line);
+    expect('   1    1   1     0.07s     0.59s     0.65s  622936.98 620037.781\n').not.toMatch(line);
   });
 
   it('with -T prints the tag and the header of the original before it', () => {
