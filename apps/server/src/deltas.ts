@@ -66,7 +66,11 @@ export const ApiDelta = z
     head: Side,
     change_pct: z.number().nullable().describe('Null when base is 0: from 0 has no percentage'),
     change_abs: z.number().nullable(),
-    ci95_pct: z.tuple([z.number(), z.number()]).nullable(),
+    // `items` beside the two: some linters ask for it on every array.
+    ci95_pct: z
+      .tuple([z.number(), z.number()])
+      .meta({ items: { type: 'number' }, maxItems: 2 })
+      .nullable(),
     p: z.number().nullable(),
     q: z.number().nullable().describe('p after the correction for many metrics, within its family'),
     detectable_pct: z.number().nullable().describe('The smallest change that these boots could have shown'),

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientTypes } from './clientTypes.ts';
@@ -45,6 +46,17 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 describe('the OpenAPI document', () => {
+  it('passes a validator that has the official schema of OpenAPI 3.1', async () => {
+    // For linters with more opinions: docs/api.md.
+    if (process.env.OPENAPI_FILE) writeFileSync(process.env.OPENAPI_FILE, JSON.stringify(document, null, 1));
+    const found = await new Validator().validate(structuredClone(document) as never);
+    expect(found.errors).toBeUndefined();
+    expect(found.valid).toBe(true);
+    const broken = structuredClone(document);
+    (broken.paths['/api/v1/pairs']!.get as { responses: unknown }).responses = [];
+    expect((await new Validator().validate(broken as never)).valid).toBe(false);
+  });
+
   it('is of version 3.1 and names, tags, describes and secures every operation', () => {
     expect(document.openapi).toBe('3.1.0');
     const tags = document.tags.map((tag) => tag.name);
