@@ -48,6 +48,57 @@ describe('tokens', () => {
     expect(rows[0].state).toBe('running');
   });
 
+  it('are needed for everything that changes something, on pages and in the API', async () => {
+    const { ids } = lab;
+    const wish = { tree: 'linus', good: ids.shas[0], bad: ids.shas[5], testcase: '1', metric: ids.kpi };
+    const api: Record<string, [url: string, payload: object]> = {
+      startBisect: ['/api/v1/bisects', wish],
+      actOnBisect: [`/api/v1/bisects/${ids.bisects.running}/cancel`, {}],
+      extendBisect: [`/api/v1/bisects/${ids.bisects.running}/budget`, { boots: 5 }],
+      approveReport: [`/api/v1/reports/${ids.reports.draft}/approve`, {}],
+      rejectReport: [`/api/v1/reports/${ids.reports.draft}/reject`, { reason: 'noise' }],
+      setReportRecipients: [`/api/v1/reports/${ids.reports.draft}/recipients`, { to: ['a@example.org'], cc: [] }],
+      moveHost: ['/api/v1/hosts/qemu-icount/take-out', {}],
+    };
+    const document = (await lab.app.inject({ url: '/api/v1/openapi.json' })).json() as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    const writing = Object.values(document.paths)
+      .flatMap((methods) => Object.entries(methods))
+      .filter(([method, { operationId }]) => method !== 'get' && operationId !== 'pokeTree');
+    expect(writing.map(([, { operationId }]) => operationId).sort()).toEqual(Object.keys(api).sort());
+    const methodOf = new Map(writing.map(([method, { operationId }]) => [operationId, method.toUpperCase()]));
+
+    const forms: [url: string, payload: object][] = [
+      ['/bisects', { ...wish, budget: 20, certainty: 0.95 }],
+      [`/bisects/${ids.bisects.running}/cancel`, {}],
+      [`/bisects/${ids.bisects.running}/budget`, { boots: '5' }],
+      [`/r/${ids.reports.draft}/approve`, {}],
+      [`/r/${ids.reports.draft}/reject`, { reason: 'noise' }],
+      [`/r/${ids.reports.draft}/recipients`, { to: 'a@example.org', cc: '' }],
+      ['/hosts/qemu-icount/take-out', {}],
+    ];
+    const all = [
+      ...Object.entries(api).map(([id, [url, payload]]) => ({ method: methodOf.get(id)!, url, payload })),
+      ...forms.map(([url, payload]) => ({ method: 'POST', url, payload })),
+    ];
+    const rowsNow = async () =>
+      (
+        await lab.store.pool.query(
+          `select (select json_agg((id, state, budget) order by id) from bisect) b,
+                  (select json_agg((id, state, "to") order by id) from report) r, (select json_agg((id, state) order by id) from host) h`,
+        )
+      ).rows;
+    const before = await rowsNow();
+    const scopeless = bearer(await lab.token([]));
+    for (const request of all) {
+      const ask = async (headers: Record<string, string>) =>
+        (await lab.app.inject({ ...request, method: request.method as 'POST', headers })).statusCode;
+      expect([await ask({}), await ask(scopeless)], `${request.method} ${request.url}`).toEqual([401, 403]);
+    }
+    expect(await rowsNow()).toEqual(before);
+  });
+
   it('let their holder do what their scope says, and the audit trail says who', async () => {
     const token = await lab.token(['bisect']);
     expect((await pause(bearer(token))).statusCode).toBe(200);
