@@ -26,6 +26,8 @@ export interface Person {
 declare module 'fastify' {
   interface FastifyRequest {
     person: Person | null;
+    /** The newest event when the request came. */
+    lastEvent: number;
   }
 }
 

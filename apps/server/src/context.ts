@@ -20,6 +20,8 @@ export interface ServerContext {
   assets: Assets;
   log: FastifyBaseLogger;
   now(): Date;
+  /** Id of the newest event that open pages were told. */
+  lastEvent(): number;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: fastify's own default for the parts that are not of interest

@@ -2,7 +2,7 @@
  * Live pages. One LISTEN for the server; each open page names a subject (`pair:3`, `bisects`, `*`) and is told `change`
  * with the event. A boot's events are also its pair's and its bisect's, so a page need not know its boots.
  */
-import { findBootOwners, listenEvents } from '@kdelta/store';
+import { findBootOwners, listenEvents, newestEvent } from '@kdelta/store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ServerContext } from './context.ts';
 
@@ -12,7 +12,10 @@ interface Listener {
 }
 
 export interface Live {
-  add(subject: string, reply: FastifyReply): void;
+  /** `since`: the newest event that the page knew when it was drawn; when there are newer ones it is told at once. */
+  add(subject: string, reply: FastifyReply, since: number | null): void;
+  /** Id of the newest event that was told. */
+  last(): number;
   listeners(): number;
 }
 
@@ -38,16 +41,29 @@ export async function startLive(app: FastifyInstance, ctx: ServerContext): Promi
     return subjects;
   };
 
-  const stop = await listenEvents(ctx.store, (event) => {
+  let last = await newestEvent(ctx.db);
+  const tell = (subject: string, text: string, wanted: (subject: string) => boolean) => {
     if (listeners.size === 0) return;
-    void subjectsOf(event.subject)
+    void subjectsOf(subject)
       .then((subjects) => {
-        const data = { id: event.id, at: event.at, kind: event.kind, subject: event.subject, data: event.data };
-        const text = `event: change\nid: ${event.id}\ndata: ${JSON.stringify(data)}\n\n`;
-        for (const listener of listeners) if (subjects.includes(listener.subject)) write(listener, text);
+        const chosen = new Set(subjects.filter(wanted));
+        for (const listener of listeners) if (chosen.has(listener.subject)) write(listener, text);
       })
       .catch((error) => ctx.log.warn({ err: error }, 'live event lost'));
-  });
+  };
+  const stop = await listenEvents(
+    ctx.store,
+    (event) => {
+      last = event.id;
+      const data = { id: event.id, at: event.at, kind: event.kind, subject: event.subject, data: event.data };
+      tell(event.subject, `event: change\nid: ${event.id}\ndata: ${JSON.stringify(data)}\n\n`, () => true);
+    },
+    // Every two seconds from every host: for the pages of the boot itself, not for those that show everything.
+    (subject) => {
+      const data = { kind: `${subject.split(':', 1)[0]}.progress`, subject };
+      tell(subject, `event: change\ndata: ${JSON.stringify(data)}\n\n`, (own) => own.includes(':'));
+    },
+  );
 
   const write = (listener: Listener, text: string) => {
     // A page that does not read (a sleeping laptop) is dropped instead of filling memory; it connects again and reloads.
@@ -67,7 +83,8 @@ export async function startLive(app: FastifyInstance, ctx: ServerContext): Promi
 
   return {
     listeners: () => listeners.size,
-    add(subject, reply) {
+    last: () => last,
+    add(subject, reply, since) {
       reply.hijack();
       const headers = {
         ...reply.getHeaders(),
@@ -76,7 +93,12 @@ export async function startLive(app: FastifyInstance, ctx: ServerContext): Promi
         'x-accel-buffering': 'no',
       };
       reply.raw.writeHead(200, headers as never);
-      reply.raw.write('retry: 2000\n: kdelta\n\n');
+      // The id alone makes no event; a browser sends it as Last-Event-ID when it has to connect again.
+      reply.raw.write(`retry: 2000\nid: ${last}\n: kdelta\n\n`);
+      if (since !== null && since < last)
+        reply.raw.write(
+          `event: change\nid: ${last}\ndata: ${JSON.stringify({ id: last, kind: 'missed', subject })}\n\n`,
+        );
       const listener = { subject, reply };
       listeners.add(listener);
       reply.raw.on('close', () => listeners.delete(listener));

@@ -62,6 +62,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     assets: options.assets ?? (await loadAssets()),
     log: options.log,
     now: options.now ?? (() => new Date()),
+    lastEvent: () => 0,
   };
   const app = fastify({
     loggerInstance: options.log,
@@ -75,6 +76,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   // Handlers are typed by the schemas; checking every answer again at run time would cost more than making it.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest('person', null);
+  app.decorateRequest('lastEvent', 0);
   app.setErrorHandler((error, request, reply) => fail(ctx, error as Error, request, reply));
   app.setNotFoundHandler((request) => {
     const path = request.url.split('?', 1)[0]!.slice(0, 200);
@@ -117,7 +119,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
         ),
     });
   compressAnswers(app);
-  app.addHook('onRequest', (request, reply) => identify(ctx, request, reply));
+  app.addHook('onRequest', (request, reply) => {
+    request.lastEvent = ctx.lastEvent();
+    return identify(ctx, request, reply);
+  });
   app.addHook('onRequest', async (request, reply) => {
     const path = request.url.split('?', 1)[0]!;
     if (mayRead(ctx, request) || /^\/(assets\/|sign-in$|health$)/.test(path)) return;
@@ -129,6 +134,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await openapi(app);
   serveAssets(app, ctx.assets);
   const live = await startLive(app, ctx);
+  ctx.lastEvent = live.last;
   await app.register(async (scope) => {
     metricsRoute(scope as App, ctx, live);
     apiRoutes(scope as App, ctx, live);

@@ -32,7 +32,10 @@ export function followEvents(): void {
     }
   };
 
-  const source = new EventSource(`/api/v1/events/stream?subject=${encodeURIComponent(subject)}`);
+  const since = document.body.dataset.since ?? '';
+  const source = new EventSource(
+    `/api/v1/events/stream?subject=${encodeURIComponent(subject)}${since ? `&since=${since}` : ''}`,
+  );
   source.onopen = () => say('live');
   source.onerror = () => say('reconnecting…');
   source.addEventListener('change', () => void refresh());

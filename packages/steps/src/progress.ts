@@ -1,10 +1,10 @@
-import { boot, insertEvent, type kernel, type Progress } from '@kdelta/store';
+import { boot, insertEvent, type kernel, notifyProgress, type Progress } from '@kdelta/store';
 import { and, eq } from 'drizzle-orm';
 import type { StepContext } from './context.ts';
 
 /**
- * Writes a row's progress as it comes, at most every two seconds within a phase; a new phase is also an event, which open
- * pages hear. Only while the claim `token` holds. Progress is for people: a write that fails is left out.
+ * Writes a row's progress as it comes, at most every two seconds within a phase, and open pages hear of it; a new phase is
+ * also an event. Only while the claim `token` holds. Progress is for people: a write that fails is left out.
  */
 export function writeProgress(
   ctx: StepContext,
@@ -28,9 +28,10 @@ export function writeProgress(
           .update(t)
           .set({ progress, ...(state ? { state } : {}) })
           .where(and(eq(t.id, id), eq(t.claim, token)));
-        if (!isNew) return;
         const kind = table === boot ? 'boot' : 'kernel';
-        await insertEvent(ctx.db, { kind: `${kind}.progress`, subject: `${kind}:${id}`, data: { ...progress } });
+        const subject = `${kind}:${id}`;
+        if (isNew) await insertEvent(ctx.db, { kind: `${kind}.progress`, subject, data: { ...progress } });
+        else await notifyProgress(ctx.db, subject);
       })
       .catch(() => {});
   };

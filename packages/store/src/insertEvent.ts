@@ -13,3 +13,8 @@ export async function insertEvent(db: Db, event: NewEvent): Promise<number> {
     select id, pg_notify('kdelta_event', id::text) from added`);
   return Number(rows[0]?.id);
 }
+
+/** Tells open pages of `subject` (`boot:12`) that its progress has moved on: nothing that the audit trail should keep. */
+export async function notifyProgress(db: Db, subject: string): Promise<void> {
+  await db.execute(sql`select pg_notify('kdelta_progress', ${subject})`);
+}

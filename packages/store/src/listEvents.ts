@@ -24,3 +24,9 @@ export async function listEvents(
     [filter.subject ?? null, filter.kind ?? null, filter.after ?? null, filter.before ?? null, filter.limit],
   );
 }
+
+/** Id of the newest event; 0 when there is none. */
+export async function newestEvent(db: Queryable): Promise<number> {
+  const [row] = await rows<{ id: string | null }>(db, 'newestEvent', 'select max(id) id from event');
+  return Number(row?.id ?? 0);
+}

@@ -1,4 +1,4 @@
-import { gt } from 'drizzle-orm';
+import { gt, inArray, or } from 'drizzle-orm';
 import pg from 'pg';
 import type { Store } from './connect.ts';
 import { event } from './schema.ts';
@@ -6,22 +6,39 @@ import { event } from './schema.ts';
 export type Event = typeof event.$inferSelect;
 
 /**
- * Calls `onEvent` for every event from now on, in order, without gaps: after a broken connection what was missed is read
- * from the table. Returns a function that ends it.
+ * Calls `onEvent` once for every event from now on, in the order in which they were committed, without gaps: after a broken connection what was missed is read
+ * from the table. `onProgress` is told the subject of each `notifyProgress`; of those some may be missed. Returns a
+ * function that ends it.
  */
-export async function listenEvents(store: Store, onEvent: (event: Event) => void): Promise<() => Promise<void>> {
+export async function listenEvents(
+  store: Store,
+  onEvent: (event: Event) => void,
+  onProgress?: (subject: string) => void,
+): Promise<() => Promise<void>> {
   let ended = false;
   let client: pg.Client | null = null;
   let last = 0;
+  // A transaction that takes its id early and commits late brings an event below `last`; its notification names it.
+  const named = new Set<number>();
+  let heard = new Set<number>();
   let reading: Promise<void> = Promise.resolve();
 
   const readOn = () => {
     reading = reading.then(async () => {
-      const rows = await store.db.select().from(event).where(gt(event.id, last)).orderBy(event.id).limit(1000);
+      const late = [...named].filter((id) => id <= last && !heard.has(id));
+      named.clear();
+      const rows = await store.db
+        .select()
+        .from(event)
+        .where(late.length ? or(gt(event.id, last), inArray(event.id, late)) : gt(event.id, last))
+        .orderBy(event.id)
+        .limit(1000);
       for (const row of rows) {
-        last = row.id;
+        last = Math.max(last, row.id);
+        heard.add(row.id);
         if (!ended) onEvent(row);
       }
+      if (heard.size > 10_000) heard = new Set([...heard].slice(-5000));
       if (rows.length === 1000) readOn();
     });
     reading = reading.catch(() => {});
@@ -33,9 +50,15 @@ export async function listenEvents(store: Store, onEvent: (event: Event) => void
     next.on('end', () => {
       if (!ended && client === next) setTimeout(() => void reconnect(), 500);
     });
-    next.on('notification', readOn);
+    next.on('notification', ({ channel, payload }) => {
+      if (channel === 'kdelta_event') {
+        if (payload) named.add(Number(payload));
+        readOn();
+      } else if (payload) onProgress?.(payload);
+    });
     await next.connect();
     await next.query('listen kdelta_event');
+    if (onProgress) await next.query('listen kdelta_progress');
     client = next;
   };
   const reconnect = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectStore, insertEvent, isConnectionError, listenEvents } from '../src/index.ts';
+import { connectStore, insertEvent, isConnectionError, listenEvents, notifyProgress } from '../src/index.ts';
 import { createTestDatabase, type TestDatabase } from '../src/testing.ts';
 
 let database: TestDatabase;
@@ -29,6 +29,40 @@ test('a listener hears every event once and in order, also those while its conne
   await insertEvent(database.store.db, { kind: 'three', subject: 'boot:1' });
   await until(() => heard.length === 3);
   expect(heard).toEqual(['one', 'two', 'three']);
+  await stop();
+});
+
+test('a listener hears an event whose transaction began first and committed last', async () => {
+  const heard: string[] = [];
+  const stop = await listenEvents(database.store, (event) => heard.push(event.kind));
+  let commit = () => {};
+  const slow = database.store.db.transaction(async (tx) => {
+    await insertEvent(tx as never, { kind: 'early id', subject: 'boot:1' });
+    await new Promise<void>((resolve) => {
+      commit = resolve;
+    });
+  });
+  await sleep(50);
+  await insertEvent(database.store.db, { kind: 'late id', subject: 'boot:1' });
+  await until(() => heard.length === 1);
+  commit();
+  await slow;
+  await until(() => heard.length === 2);
+  expect(heard).toEqual(['late id', 'early id']);
+  await stop();
+});
+
+test('progress is told to who asked for it, and leaves nothing in the audit trail', async () => {
+  const subjects: string[] = [];
+  const heard: string[] = [];
+  const stop = await listenEvents(
+    database.store,
+    (event) => heard.push(event.kind),
+    (subject) => subjects.push(subject),
+  );
+  await notifyProgress(database.store.db, 'boot:7');
+  await until(() => subjects.length === 1);
+  expect([subjects, heard]).toEqual([['boot:7'], []]);
   await stop();
 });
 

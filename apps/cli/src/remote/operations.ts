@@ -435,7 +435,7 @@ export interface Operations {
     answer: { items: Event[]; next: number | null };
   };
   /** Events as they happen (server-sent events) */
-  streamEvents: { params: { subject?: string }; body: undefined; answer: string };
+  streamEvents: { params: { subject?: string; since?: number }; body: undefined; answer: string };
   /** Test machines, their leases and health */
   listHosts: { params: Record<string, never>; body: undefined; answer: { items: Host[] } };
   /** Take a host out, or bring it back */

@@ -41,7 +41,16 @@ export function eventRoutes(app: App, ctx: ServerContext, live: Live): void {
         summary: 'Events as they happen (server-sent events)',
         description:
           'Each is an SSE of type `change` whose data is the event. A boot’s events reach its pair and bisect too.',
-        querystring: z.object({ subject: Subject.default('*').describe('`*`, `pairs`, `pair:3`, `boot:12` …') }),
+        querystring: z.object({
+          subject: Subject.default('*').describe('`*`, `pairs`, `pair:3`, `boot:12` …'),
+          since: z.coerce
+            .number()
+            .int()
+            .min(0)
+            .max(Number.MAX_SAFE_INTEGER)
+            .optional()
+            .describe('Newest event that is known: when there are newer ones, a `missed` comes at once'),
+        }),
         response: {
           200: {
             description: 'Events',
@@ -54,7 +63,10 @@ export function eventRoutes(app: App, ctx: ServerContext, live: Live): void {
     async (request, reply) => {
       if (live.listeners() >= MOST_LISTENERS)
         throw new ProblemError(503, 'KD_TOO_MANY_LISTENERS', `${MOST_LISTENERS} pages are open already; reload later.`);
-      live.add(request.query.subject, reply);
+      // What a browser that connects again has heard last counts more than when its page was drawn.
+      const heard = Number(request.headers['last-event-id'] ?? Number.NaN);
+      const since = Number.isSafeInteger(heard) && heard >= 0 ? heard : (request.query.since ?? null);
+      live.add(request.query.subject, reply, since);
     },
   );
 }

@@ -40,6 +40,7 @@ export function pageRoutes(app: App, ctx: ServerContext): void {
     person: request.person,
     path: request.url,
     now: ctx.now(),
+    since: request.lastEvent,
   });
 
   app.get('/', { schema: hide }, async (request, reply) =>

@@ -10,6 +10,8 @@ export interface Frame {
   /** Path of this page: marks the menu and comes back after sign-in. */
   path: string;
   now: Date;
+  /** The newest event before the page's data was read: the open page asks for what came after it. */
+  since?: number;
 }
 
 const MENU: [name: string, href: string, under: RegExp][] = [
@@ -42,7 +44,11 @@ export function page(
         <script src={ctx.assets.url('main.js')} type="module" />
         {props.script ? <script src={ctx.assets.url(props.script)} type="module" /> : null}
       </head>
-      <body data-live={props.live} class={props.wide ? 'wide' : undefined}>
+      <body
+        data-live={props.live}
+        data-since={props.live ? frame.since : undefined}
+        class={props.wide ? 'wide' : undefined}
+      >
         <a class="skip" href="#main">
           Skip to content
         </a>
