@@ -10,6 +10,7 @@ import {
   parseConfiguration,
   parseHost,
   parseJob,
+  plainJob,
   suggestion,
   type Testcase,
 } from '@kdelta/jobs';
@@ -22,7 +23,7 @@ export function jobsCommand(): Command {
   command
     .command('expand')
     .description('list the testcases that a job file expands to')
-    .argument('<file>', 'a job file, or a configuration of several')
+    .argument('<file>', 'a job file, a configuration of several, or a benchmark')
     .option('--host <host>', 'a name in hosts/, or a host file; all hosts without it')
     .option('--json', 'print {"testcases": [...]}')
     .action(async (file: string, options: { host?: string; json?: boolean }) => {
@@ -59,6 +60,8 @@ async function expand(file: string, host: string | undefined): Promise<Testcase[
 
 /** A job file, or a configuration of those in jobs/. */
 function readJobs(file: string, programs: Programs): JobFile[] {
+  const plain = existsSync(file) ? null : plainJob(file, programs);
+  if (plain !== null) return parseJob(plain, `jobs/${file}.yaml`, programs);
   const text = readText(file);
   if (!isConfiguration(text)) return parseJob(text, file, programs);
   const names = namesIn('jobs');

@@ -38,7 +38,7 @@ type BootRow = RowOf<typeof boot>;
 export function runCommand(): Command {
   return new Command('run')
     .description('boot a kernel on a host, run a job, print its numbers')
-    .argument('<job>', 'a job file or configuration, or its name in jobs/ or configs/')
+    .argument('<job>', 'a job file or configuration, its name in jobs/ or configs/, or a benchmark')
     .requiredOption('--host <host>', 'a host of hosts/')
     .requiredOption('--kernel <kernel>', 'deb:PACKAGE[=VERSION], TREE:COMMIT or REPOSITORY:COMMIT')
     .option('--cmdline <params>', 'boot parameters to add', '')

@@ -36,6 +36,12 @@ export function parseJob(text: string, file: string, programs: Programs, overrid
   return jobs;
 }
 
+/** The job file that a benchmark without one gets: its defaults. Null when no benchmark is called so. */
+export function plainJob(name: string, programs: Programs): string | null {
+  if (programs.get(name)?.type !== 'benchmark') return null;
+  return `suite: ${name}\ntestcase: ${name}\ncategory: benchmark\n\n${name}:\n`;
+}
+
 /** Keys from elsewhere, which take the place of a job file's own. */
 export type Overrides = Entry[];
 

@@ -12,6 +12,7 @@ import {
   parseConfiguration,
   parseHost,
   parseJob,
+  plainJob,
   readYaml,
   suggestion,
   type YamlFile,
@@ -74,12 +75,14 @@ export async function checkTrees(
 
 /**
  * A job by path or by its name in `jobs/`, or a configuration of several by path or by its name in `configs/`: each with the
- * text that it is all of. Throws KD_UNKNOWN_JOB, InputError.
+ * text that it is all of. A benchmark without a job file runs with its defaults. Throws KD_UNKNOWN_JOB, InputError.
  */
 export function readJobs(home: string, name: string, programs: Programs): { job: JobFile; text: string }[] {
   const file = findFile(join(home, 'jobs'), name) ?? findFile(join(home, 'configs'), name);
   const names = namesIn(join(home, 'jobs'));
   if (!file) {
+    const text = plainJob(name, programs);
+    if (text !== null) return parseJob(text, `jobs/${name}.yaml`, programs).map((job) => ({ job, text }));
     const known = [...names, ...namesIn(join(home, 'configs'))];
     throw new UnknownName('KD_UNKNOWN_JOB', `no job ${name}${suggestion(basename(name, '.yaml'), known)}`);
   }
