@@ -7,6 +7,7 @@ import {
   type MapanonRun,
   mapanonGraphs,
   mapanonPage,
+  readMapanonFiles,
   recut,
   sharedScale,
 } from '../src/index.ts';
@@ -94,6 +95,41 @@ describe('mapanon graphs', () => {
   });
   it('count pages present and swapped', () => {
     expect(mapanonPage([quiet])).toContain('<td>2000</td><td>4</td><td>2</td><td>1</td>');
+  });
+});
+
+describe('the files of a run', () => {
+  const files = { time: '0 1.5\n1 2.5\n', pagemap: '0 1 0\n1 0 1\n', refcount: '0 1\n1 1\n', age: '0 1\n1 0\n' };
+  it('are read with the reference file and the memory columns of vmstat, by their names', () => {
+    const vmstat =
+      'procs ---memory---\n r  b   swpd   buff   free  cache                 UTC\n' +
+      ' 1  0      5      7      6      8 2026-12-01 03:00:01\n' +
+      ' 1  0      9      7      6      8 2026-12-01 03:00:03\n 1  0      9      7';
+    expect(readMapanonFiles('a', { ...files, pagereferences: '2 2\n0\n1\n', vmstat })).toEqual({
+      name: 'a',
+      times: Float64Array.of(1.5, 2.5),
+      pages: Uint32Array.of(0, 1),
+      refcount: Uint32Array.of(1, 1),
+      age: Uint32Array.of(1, 0),
+      present: Uint8Array.of(1, 0),
+      swapped: Uint8Array.of(0, 1),
+      vmstat: [
+        { time: 0, swpd: 5, free: 6, buff: 7, cache: 8 },
+        { time: 2, swpd: 9, free: 6, buff: 7, cache: 8 },
+      ],
+    });
+  });
+
+  it('of VM Regress itself have no column for what is swapped', () => {
+    expect(readMapanonFiles('a', { ...files, pagemap: '0 1\n1 0\n' }).swapped).toEqual(Uint8Array.of(0, 0));
+  });
+
+  it.each([
+    [{ time: '0 1.5\n1\n' }, 'time, line 2: not 2 numbers'],
+    [{ refcount: '0 1\n1 x\n' }, 'refcount, line 2: not 2 numbers'],
+    [{ age: '0 1\n' }, 'age: 1 pages where pagemap has 2'],
+  ])('are refused where %j isn’t what it should be', (broken, message) => {
+    expect(() => readMapanonFiles('a', { ...files, ...broken })).toThrow(message);
   });
 });
 

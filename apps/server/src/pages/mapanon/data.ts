@@ -88,7 +88,8 @@ async function readColumn(ctx: ServerContext, id: number, instance: number) {
   if (time == null || pagemap == null || refcount == null || age == null)
     return { ...column, why: `instance ${instance} left no data, or they are no longer kept` };
   try {
-    const name = `boot ${id}, ${boot.release ?? boot.package ?? boot.sha?.slice(0, 12) ?? ''}`;
+    // Short, as it stands over each graph: 6.12.117 of 6.12.117+deb12-cloud-amd64.
+    const name = `boot ${id}, ${(boot.release ?? boot.package ?? boot.sha ?? '').split('+', 1)[0]!.slice(0, 24)}`;
     const run = readMapanonFiles(name, {
       time,
       pagemap,
