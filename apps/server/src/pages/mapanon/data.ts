@@ -32,8 +32,8 @@ export interface MapanonColumn {
   why: string | null;
 }
 
-/** Bytes of data files of one boot that are drawn for a page; a boot's own graphs take seconds beyond. */
-const DRAWN_LIMIT = 48 << 20;
+/** Bytes of data files of one boot that are drawn for a page; reading more would hold up other pages for seconds. */
+const DRAWN_LIMIT = 16 << 20;
 
 /**
  * Boots of mapanon side by side, their graphs on one scale; throws 404 KD_NOT_FOUND for a boot there isn't, 400
