@@ -3,6 +3,8 @@ import type { BootFailureClass } from './types.ts';
 export type BootErrorCode =
   /** What kdelta needs on its own machine is missing or broken (QEMU, mmdebstrap, disk). */
   | 'KD_HOST_SETUP'
+  /** The host lacks packages of the testcase. */
+  | 'KD_HOST_PACKAGES'
   /** No SSH to the host. */
   | 'KD_HOST_UNREACHABLE'
   /** The host showed another key than the pinned one. */

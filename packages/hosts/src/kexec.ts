@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { HostFile } from '@kdelta/jobs';
 import { BootError, ShellError } from './errors.ts';
 import { hasToken, readEvidence, wrongBoot } from './evidence.ts';
+import { readyPackages } from './hostPackages.ts';
 import { type Arrival, labTarget, logIn, waitForNewBoot } from './labShell.ts';
 import { machineVersions } from './machineVersions.ts';
 import type { HostContext } from './qemu.ts';
@@ -42,7 +43,11 @@ export function kexecDriver(host: HostFile, ctx: HostContext): HostDriver {
       await returnToDefault(host, target, null, signal);
       const shell = await logIn(target);
       const before = await readEvidence(shell);
-      const staged = await stageKernel(shell, order.kernel, ctx.cacheDir, signal).catch((error) => {
+      const prepare = async () => {
+        await readyPackages(shell, host, order.requiredPackages ?? []);
+        return await stageKernel(shell, order.kernel, ctx.cacheDir, signal);
+      };
+      const staged = await prepare().catch((error) => {
         shell.close();
         throw error instanceof ShellError ? new BootError('KD_HOST_UNREACHABLE', 'infra', error.message) : error;
       });

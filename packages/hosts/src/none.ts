@@ -1,6 +1,7 @@
 import type { HostFile } from '@kdelta/jobs';
 import { BootError } from './errors.ts';
 import { readEvidence } from './evidence.ts';
+import { readyPackages } from './hostPackages.ts';
 import { labTarget, logIn } from './labShell.ts';
 import { machineVersions } from './machineVersions.ts';
 import type { BootOrder, HostDriver, TimelineEntry } from './types.ts';
@@ -19,6 +20,10 @@ export function noneDriver(host: HostFile): HostDriver {
         `${host.name} keeps its kernel ${evidence.release} (boot method none); ordered was ${order.kernel.release}`,
       );
     }
+    await readyPackages(shell, host, order.requiredPackages ?? []).catch((error) => {
+      shell.close();
+      throw error;
+    });
     timeline.push({ at: Date.now(), what: 'first login' });
     return {
       evidence,

@@ -9,6 +9,8 @@ export interface BootOrder {
   cmdline: string;
   /** Debian packages that the testcase's programs need; a guest's root file system is made of these. */
   packages?: string[];
+  /** Those of them without which the testcase can't run; a lab machine's boot is refused, or they are installed. */
+  requiredPackages?: string[];
   /** Give the guest the scratch disk of its host file, blank. */
   scratchDisk?: boolean;
   /** Folder for console log, pid files and state; a second process can reattach from it. */

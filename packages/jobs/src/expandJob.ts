@@ -64,6 +64,11 @@ export function packagesOf(testcase: Testcase, programs: Programs): string[] {
   return [...new Set(uses.flatMap((use) => packagesOfUse(use, programs.get(use.name))))].sort();
 }
 
+/** Those of them that the benchmark and its setups need; a monitor without its tool says so and fails nothing. */
+export function requiredPackagesOf(testcase: Testcase, programs: Programs): string[] {
+  return packagesOf({ ...testcase, monitors: [] }, programs);
+}
+
 function packagesOfUse(use: ProgramUse, meta: ProgramMeta | undefined): string[] {
   const ofValues = Object.entries(meta?.params ?? {}).flatMap(
     ([name, param]) => param.packages?.[use.env[name]!] ?? [],

@@ -1,5 +1,13 @@
 export * from './errors.ts';
-export { expandJob, needsScratchDisk, packagesOf, scratchSerial, testcaseName, withVersions } from './expandJob.ts';
+export {
+  expandJob,
+  needsScratchDisk,
+  packagesOf,
+  requiredPackagesOf,
+  scratchSerial,
+  testcaseName,
+  withVersions,
+} from './expandJob.ts';
 export { nearest, suggestion } from './nearest.ts';
 export { parseConfig } from './parseConfig.ts';
 export { type ConfiguredJob, isConfiguration, type JobSource, parseConfiguration } from './parseConfiguration.ts';

@@ -54,6 +54,7 @@ const schema = z.strictObject({
   memory: size.optional(),
   access: z.strictObject({ ssh }).optional(),
   boot: boot.default({ method: 'none' }),
+  packages: z.enum(['check', 'install', 'trust']).optional(),
   scratch_disk: z.union([z.number(), text]).transform(String).optional(),
   power: z.strictObject({ on: text, off: text, status: text }).optional(),
   ...Object.fromEntries(LKP_ONLY.map((key) => [key, z.unknown().optional()])),
@@ -110,6 +111,7 @@ export function parseHost(text: string, file: string): HostFile {
         }
       : { method: host.boot.method as 'kexec' | 'grub' | 'none' },
     power: host.power,
+    packages: host.packages,
     scratchDisk: scratchDisk(yaml, host.scratch_disk, guest !== null),
     deterministic: guest?.icount ?? false,
   };

@@ -115,6 +115,8 @@ export interface HostFile {
   access: { host?: string; port: number | 'auto'; user: string; key?: string; hostKey?: string } | null;
   boot: BootMethod;
   power?: { on: string; off: string; status: string };
+  /** Debian packages that a testcase needs and a lab machine lacks: named before the boot (the default), installed, or not asked for. */
+  packages?: 'check' | 'install' | 'trust';
   /** A disk that jobs may overwrite: bytes of the one that a guest is given, or a lab machine's device. */
   scratchDisk?: { bytes: number } | { device: string };
   /** Effect floor 0.2 %, want 0.5 %: instructions are counted, not time (qemu with icount). */

@@ -1,7 +1,7 @@
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BootError, type BootedHost, type BootOrder, cleanText, type HostDriver, lastLines } from '@kdelta/hosts';
-import { needsScratchDisk, type ProgramMeta, packagesOf, type Testcase } from '@kdelta/jobs';
+import { needsScratchDisk, type ProgramMeta, packagesOf, requiredPackagesOf, type Testcase } from '@kdelta/jobs';
 import { hostFiles, ProgramError } from '@kdelta/programs';
 import { collectRun, RunError, RunMarks, readState, runPlace, startRun, stopRun, waitForRun } from './run.ts';
 import { MARKS, Timeline } from './timeline.ts';
@@ -31,7 +31,12 @@ export async function runBoot(
   let host: BootedHost;
   try {
     host = await driver.boot(
-      { ...order, packages: packagesOf(testcase, programs), scratchDisk: needsScratchDisk(testcase) },
+      {
+        ...order,
+        packages: packagesOf(testcase, programs),
+        requiredPackages: requiredPackagesOf(testcase, programs),
+        scratchDisk: needsScratchDisk(testcase),
+      },
       hooks.signal,
     );
   } catch (error) {
