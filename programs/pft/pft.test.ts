@@ -91,6 +91,27 @@ describe('pft', () => {
     expect(Math.abs(faults - pages) / pages).toBeLessThan(0.005);
   });
 
+  it.each([['-t'], ['-n']])(
+    'reports the faults that the kernel counts in /proc within 0.5 %% (%s)',
+    async (workers) => {
+      // It pauses before it ends; its line says how many pages its rates are of.
+      const child = spawn(pft, ['-m', '128M', workers, '1', '-P'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const [text] = (await once(child.stdout, 'data')) as [Buffer];
+      // The 10th and 11th field, after a name in brackets: minor faults of its own and of children that it waited for.
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'latin1')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      child.kill('SIGKILL');
+      const counted = Number(fields[7]) + Number(fields[8]);
+      const [, , , , user, system, , perCpu] = line.exec(text.toString())!.map(Number) as number[];
+      expect(Math.abs(counted / 32768 - 1)).toBeLessThan(0.005);
+      // Rate times CPU time is the number of pages, to the hundredths of a second that are printed.
+      const seconds = user! + system!;
+      expect(perCpu! * (seconds + 0.011)).toBeGreaterThan(32768);
+      expect(perCpu! * (seconds - 0.011)).toBeLessThan(32768);
+    },
+  );
+
   it('counts each touch in one bucket of the histogram', () => {
     const [counts] = histograms(run('-m', '16M', '-t', '1', '--hist'));
     expect(counts).toHaveLength(8);
