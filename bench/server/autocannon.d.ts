@@ -1,8 +1,7 @@
 /** What this benchmark uses of autocannon, which brings no types of its own. */
 declare module 'autocannon' {
   interface Client {
-    setRequest(request: { method: string; path: string; headers: Record<string, string> }): void;
-    on(event: 'response', handler: () => void): void;
+    setRequests(requests: { method: string; path: string; headers: Record<string, string> }[]): void;
   }
   interface Result {
     non2xx: number;

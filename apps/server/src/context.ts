@@ -22,6 +22,8 @@ export interface ServerContext {
   now(): Date;
   /** Id of the newest event that open pages were told. */
   lastEvent(): number;
+  /** Grows with everything that open pages are told, before they are. */
+  changes(): number;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: fastify's own default for the parts that are not of interest

@@ -16,6 +16,8 @@ export interface Live {
   add(subject: string, reply: FastifyReply, since: number | null): void;
   /** Id of the newest event that was told. */
   last(): number;
+  /** Grows with everything that is told, before it is. */
+  changes(): number;
   listeners(): number;
 }
 
@@ -42,7 +44,9 @@ export async function startLive(app: FastifyInstance, ctx: ServerContext): Promi
   };
 
   let last = await newestEvent(ctx.db);
+  let changes = 0;
   const tell = (subject: string, text: string, wanted: (subject: string) => boolean) => {
+    changes++;
     if (listeners.size === 0) return;
     void subjectsOf(subject)
       .then((subjects) => {
@@ -84,6 +88,7 @@ export async function startLive(app: FastifyInstance, ctx: ServerContext): Promi
   return {
     listeners: () => listeners.size,
     last: () => last,
+    changes: () => changes,
     add(subject, reply, since) {
       reply.hijack();
       const headers = {

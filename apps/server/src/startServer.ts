@@ -63,6 +63,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     log: options.log,
     now: options.now ?? (() => new Date()),
     lastEvent: () => 0,
+    changes: () => 0,
   };
   const app = fastify({
     loggerInstance: options.log,
@@ -135,6 +136,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   serveAssets(app, ctx.assets);
   const live = await startLive(app, ctx);
   ctx.lastEvent = live.last;
+  ctx.changes = live.changes;
   await app.register(async (scope) => {
     metricsRoute(scope as App, ctx, live);
     apiRoutes(scope as App, ctx, live);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appendEvent, notifyProgress } from '@kdelta/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shared } from '../src/pages/html.ts';
 import { type Lab, openLab } from './lab.ts';
 
 let lab: Lab;
@@ -98,5 +99,22 @@ describe('live pages', () => {
     expect(await until(() => [own, pair, all].every((one) => one!.text().includes('later')), 10_000)).toBe(true);
     expect([own, pair, all].map((one) => one!.text().includes('boot.progress'))).toEqual([true, true, false]);
     await Promise.all([own, pair, all].map((one) => one!.close()));
+  });
+
+  it('of strangers are drawn once for all who ask in the same moment, and anew after each event', async () => {
+    let drawn = 0;
+    let changes = 0;
+    const ctx = { changes: () => changes } as never;
+    const draw = async () => {
+      const n = ++drawn;
+      await sleep(20);
+      return `drawing ${n}`;
+    };
+    const ask = (path: string, person: object | null = null) => shared(ctx, { url: path, person } as never, draw);
+    const first = Promise.all([ask('/'), ask('/'), ask('/?x=1'), ask('/', { name: 'someone' })]);
+    changes++;
+    expect(await ask('/')).toBe('drawing 4');
+    expect(await first).toEqual(['drawing 1', 'drawing 1', 'drawing 2', 'drawing 3']);
+    expect(await ask('/')).toBe('drawing 5');
   });
 });

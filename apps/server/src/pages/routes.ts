@@ -11,7 +11,7 @@ import { renderBisects } from './bisects/page.tsx';
 import { bootPage } from './boot/data.ts';
 import { renderBoot } from './boot/page.tsx';
 import { formRoutes } from './formRoutes.ts';
-import { html } from './html.ts';
+import { html, shared } from './html.ts';
 import { moreRoutes } from './moreRoutes.ts';
 import { overviewPage } from './overview/data.ts';
 import { renderOverview } from './overview/page.tsx';
@@ -44,7 +44,7 @@ export function pageRoutes(app: App, ctx: ServerContext): void {
   });
 
   app.get('/', { schema: hide }, async (request, reply) =>
-    html(reply, renderOverview(frame(request), await overviewPage(ctx))),
+    html(reply, await shared(ctx, request, async () => renderOverview(frame(request), await overviewPage(ctx)))),
   );
 
   const PairsQuery = z.object({
@@ -70,9 +70,12 @@ export function pageRoutes(app: App, ctx: ServerContext): void {
     async (request, reply) => {
       const query = request.query as z.infer<typeof PairQuery>;
       const { m, ...filters } = query;
-      const data = await pairPage(ctx, request.params.id, filters);
-      const detail = m ? await metricDetails(ctx, data, m) : null;
-      return html(reply, renderPair(frame(request), data, query, detail));
+      const draw = async () => {
+        const data = await pairPage(ctx, request.params.id, filters);
+        const detail = m ? await metricDetails(ctx, data, m) : null;
+        return renderPair(frame(request), data, query, detail);
+      };
+      return html(reply, await shared(ctx, request, draw));
     },
   );
   app.get('/pairs/:id.txt', { schema: { ...hide, params: IdParams } }, async (request, reply) =>
@@ -91,7 +94,10 @@ export function pageRoutes(app: App, ctx: ServerContext): void {
     return html(reply, renderBisects(frame(request), await listBisects(ctx.db, query), query));
   });
   app.get('/bisects/:id', { schema: { ...hide, params: IdParams } }, async (request, reply) =>
-    html(reply, renderBisect(frame(request), await bisectPage(ctx, request.params.id))),
+    html(
+      reply,
+      await shared(ctx, request, async () => renderBisect(frame(request), await bisectPage(ctx, request.params.id))),
+    ),
   );
   app.get('/bisects/:id.log', { schema: { ...hide, params: IdParams } }, async (request, reply) =>
     reply.type('text/plain; charset=utf-8').send(bisectLog(await bisectPage(ctx, request.params.id))),
@@ -99,7 +105,12 @@ export function pageRoutes(app: App, ctx: ServerContext): void {
 
   const BootQuery = z.object({ q: z.string().max(200).optional() });
   app.get('/boots/:id', { schema: { ...hide, params: IdParams, querystring: BootQuery } }, async (request, reply) =>
-    html(reply, renderBoot(frame(request), await bootPage(ctx, request.params.id), request.query)),
+    html(
+      reply,
+      await shared(ctx, request, async () =>
+        renderBoot(frame(request), await bootPage(ctx, request.params.id), request.query),
+      ),
+    ),
   );
 
   const ReportsQuery = z.object({ tree: Name.optional(), state: ReportState.optional(), before: Cursor, limit: Limit });
