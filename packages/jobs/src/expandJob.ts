@@ -35,6 +35,7 @@ export function expandJob(job: JobFile, host: HostFile, programs: Programs): Tes
         boots: job.boots,
         maxBoots: job.maxBoots,
         timeoutSeconds: job.timeoutSeconds,
+        warmup: job.warmup,
         wantPct: job.wantPct ?? (host.deterministic ? 0.5 : undefined),
         needKconfig: job.needKconfig,
         versions: {},
@@ -53,6 +54,7 @@ export function withVersions(testcase: Testcase, versions: Record<string, string
     testcase.monitors.map(useIdentity).sort(),
     testcase.tboxGroup,
     Object.entries(versions).sort(byKey),
+    ...(testcase.warmup ? [{ warmup: testcase.warmup }] : []),
   ];
   const key = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 12);
   return { ...testcase, key, versions };

@@ -7,7 +7,7 @@ import { fail, readYaml, scalarText, type YamlFile } from './yamlFile.ts';
 export type Programs = ReadonlyMap<string, ProgramMeta>;
 
 /** Keys of a job file that are neither a program nor a parameter: LKP's, then ours. */
-const OWN_KEYS = ['suite', 'testcase', 'category', 'need_kconfig', 'boots', 'max_boots', 'timeout', 'want'];
+const OWN_KEYS = ['suite', 'testcase', 'category', 'need_kconfig', 'boots', 'max_boots', 'timeout', 'want', 'warmup'];
 /** LKP's keys that say nothing to kdelta; its job files load as they are. */
 const IGNORED_KEYS = ['description', 'need_memory', 'need_cpu', 'need_modules', 'disabled'];
 const RESERVED = new Set([...OWN_KEYS, ...IGNORED_KEYS]);
@@ -139,6 +139,7 @@ function readJob(yaml: YamlFile, entries: Entry[], programs: Programs): JobFile 
     }),
     ...boots(yaml, own),
     timeoutSeconds: quantity(own, 'timeout', parseSeconds, 'a duration such as 300s or 10m') ?? 1800,
+    warmup: quantity(own, 'warmup', parseCount, 'a number of runs'),
     wantPct: quantity(own, 'want', (t) => parsePercent(t) ?? parsePercent(`${t}%`), 'a percentage such as 2%'),
     needKconfig: readNeedKconfig(own.get('need_kconfig')),
   };

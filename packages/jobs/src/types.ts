@@ -69,6 +69,8 @@ export interface JobFile {
   boots: number;
   maxBoots: number;
   timeoutSeconds: number;
+  /** How often the benchmark runs before it is measured, its output thrown away. */
+  warmup?: number;
   /** `same` needs the interval within ± this many percent, for KPIs. */
   wantPct?: number;
   needKconfig: Record<string, string>;
@@ -96,6 +98,8 @@ export interface Testcase {
   boots: number;
   maxBoots: number;
   timeoutSeconds: number;
+  /** How often the benchmark runs before it is measured, its output thrown away. */
+  warmup?: number;
   wantPct?: number;
   needKconfig: Record<string, string>;
   /** rootfs key, benchmark version, QEMU version: filled in when planned. */

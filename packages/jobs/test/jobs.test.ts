@@ -166,6 +166,13 @@ describe('testcase keys', () => {
     expect(withVersions(testcase, { rootfs: 'a' }).key).not.toBe(withVersions(testcase, { rootfs: 'b' }).key);
   });
 
+  it('change with a warm-up, and are as before without one', () => {
+    const keyOf = (text: string) => expandJob(job(text)[0]!, ivb44, programs)[0]!.key;
+    expect(keyOf('warmup: 1\ndbench:\n')).not.toBe(keyOf('dbench:\n'));
+    expect(expandJob(job('warmup: 2\ndbench:\n')[0]!, ivb44, programs)[0]!.warmup).toBe(2);
+    expect(errorOf(() => job('warmup: often\ndbench:\n'))).toMatch(/:1: warmup: `often` must be a number of runs/);
+  });
+
   it('change with a monitor, so that boots with and without a profile stay apart', () => {
     const key = (text: string) => expandJob(job(text)[0]!, ivb44, programs)[0]!.key;
     expect(key('dbench:\nruntime: 10s\nperf-stat:\n')).not.toBe(key('dbench:\nruntime: 10s\n'));

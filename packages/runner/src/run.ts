@@ -134,7 +134,7 @@ export async function waitForRun(
   options: { signal: AbortSignal; listening: Listening | null; marks: RunMarks },
 ): Promise<void> {
   const { listening, marks } = options;
-  const until = Date.now() + (testcase.timeoutSeconds + SLACK_SECONDS) * 1000;
+  const until = Date.now() + (testcase.timeoutSeconds * (1 + (testcase.warmup ?? 0)) + SLACK_SECONDS) * 1000;
   let lookAt = Date.now() + (listening?.active ? SAFETY_POLL_MS : 0);
   try {
     for (;;) {

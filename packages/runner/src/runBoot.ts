@@ -138,7 +138,7 @@ async function judgeEnding(ending: string, testcase: Testcase, files: string): P
     return { kind: 'failed', failureClass: 'infra', message: 'the host sent results without an ending' };
   const last = (await lastLine(join(files, `${name}.err`))) || (await lastLine(join(files, name)));
   const why =
-    part === 'program' && (status === '124' || status === '137')
+    (part === 'program' || part === 'warmup') && (status === '124' || status === '137')
       ? `ran longer than ${testcase.timeoutSeconds} s`
       : `ended with status ${status}`;
   return { kind: 'failed', failureClass: 'test', message: `${part} ${name} ${why}${last ? `: ${last}` : ''}` };

@@ -16,7 +16,7 @@ export const CLEAN = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sb
 const MONITOR_SECONDS = 2;
 
 /**
- * The one script that runs on the host for a boot, as docs/add-a-benchmark.md promises it: setups → series monitors →
+ * The one script that runs on the host for a boot, as docs/add-a-benchmark.md promises it: setups → warm-up → series monitors →
  * snapshots `before` → program inside the wraps → monitors ended → snapshots `after` → setups restored → results
  * archived and fsynced → `done`. It tells its state to the file `state` (which survives us) and to the pipe `signal` (which
  * costs the host nothing while we wait). Every word that isn't ours is quoted.
@@ -30,13 +30,13 @@ export function runScript(plan: ScriptPlan): string {
     return found;
   };
   const dir = (use: ProgramUse) => `${base}/programs/${use.name}`;
-  const variables = (use: ProgramUse): string =>
+  const variables = (use: ProgramUse, out = `${base}/out`, tmp = scratch): string =>
     Object.entries({
-      KD_OUT: `${base}/out`,
-      KD_TMP: scratch,
+      KD_OUT: out,
+      KD_TMP: tmp,
       KD_PROGRAM: use.name,
       KD_PROGRAM_DIR: dir(use),
-      KD_REPRODUCE: `${base}/out/reproduce.log`,
+      KD_REPRODUCE: `${out}/reproduce.log`,
       ...use.env,
     })
       .map(([name, value]) => `${variable(name)}=${quote(value)}`)
@@ -64,6 +64,18 @@ series="$series $!:${20 * (meta(use).startsWithin ?? MONITOR_SECONDS)}:${use.nam
     (command, use) => `env -i ${CLEAN} ${variables(use)} ${quote(`${dir(use)}/monitor`)} ${command}`,
     `$randomised env -i ${CLEAN} ${variables(testcase.run)} ${quote(`${dir(testcase.run)}/run`)}`,
   );
+
+  const limit = `timeout -k 5 ${Math.ceil(testcase.timeoutSeconds)}`;
+  const warm = `${scratch}/warmup`;
+  // As it will be measured, but in a folder of its own, so that it leaves nothing behind.
+  const warmup = `if [ -z "$failed" ]; then
+	mkdir -p ${quote(warm)}/out ${quote(warm)}/tmp && cd ${quote(warm)}/tmp
+	${limit} env -i ${CLEAN} ${variables(testcase.run, `${warm}/out`, `${warm}/tmp`)} ${quote(`${dir(testcase.run)}/run`)} </dev/null >/dev/null 2>>${quote(`${base}/out/${testcase.run.name}.err`)}
+	status=$?
+	[ $status = 0 ] || failed="warmup ${testcase.run.name} $status"
+	cd "$base"
+	rm -rf ${quote(warm)}
+fi`;
 
   return `#!/bin/sh
 # One boot of testcase ${printable(testcase.name)}, written by kdelta.
@@ -99,7 +111,7 @@ ${testcase.setups.map(restore).join('\n')}
 trap 'restore; tell stopped; exit 1' TERM INT HUP
 
 tell started
-${testcase.setups.map(setup).join('\n')}
+${[...testcase.setups.map(setup), ...Array<string>(testcase.warmup ?? 0).fill(warmup)].join('\n')}
 if [ -z "$failed" ]; then
 cd ${quote(scratch)} || exit 1
 ${of('series').map(series).join('\n')}
@@ -121,7 +133,7 @@ note ${quote(`${printable(testcase.name)}: ${testcase.run.name} begins`)}
 cd "$base"; tell program-start; cd ${quote(scratch)}
 # Lets the message leave before the measurement begins.
 sleep 0.1
-timeout -k 5 ${Math.ceil(testcase.timeoutSeconds)} ${wrapped} ${output(testcase.run)} </dev/null
+${limit} ${wrapped} ${output(testcase.run)} </dev/null
 status=$?
 cd "$base"; tell program-end
 note ${quote(`${printable(testcase.name)}: ${testcase.run.name} ended`)}

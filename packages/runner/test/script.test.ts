@@ -24,7 +24,7 @@ interface Program {
 }
 
 /** Lays the programs out as on a host, runs the script to its end, and returns what it left. */
-function runAll(programs: Record<string, Program>, timeoutSeconds = 10, under: string[] = []) {
+function runAll(programs: Record<string, Program>, timeoutSeconds = 10, under: string[] = [], warmup?: number) {
   const base = join(dir, 'base');
   const metas = new Map<string, ProgramMeta>();
   const use = (name: string): ProgramUse => ({ name, env: programs[name]!.env ?? {} });
@@ -59,6 +59,7 @@ function runAll(programs: Record<string, Program>, timeoutSeconds = 10, under: s
     boots: 1,
     maxBoots: 1,
     timeoutSeconds,
+    warmup,
     needKconfig: {},
     versions: {},
   };
@@ -84,6 +85,42 @@ function runAll(programs: Record<string, Program>, timeoutSeconds = 10, under: s
 const log = 'echo "$KD_PROGRAM $*" >>$KD_OUT/order';
 
 describe('the script of a boot', () => {
+  it('warms up by the benchmark itself, before the monitors and without a trace', () => {
+    const order = join(dir, 'order');
+    const { out, done } = runAll(
+      {
+        first: { type: 'setup', script: `echo "setup $*" >>${order}` },
+        shot: { type: 'monitor', monitor: 'snapshot', script: `echo "shot $*" >>${order}` },
+        bench: {
+          type: 'benchmark',
+          script: `echo bench >>${order}; mkdir made; echo result; echo x >$KD_OUT/more; echo bench 7 >>$KD_REPRODUCE`,
+        },
+      },
+      10,
+      [],
+      2,
+    );
+    // The folder `made` would be in the way of a second run in the same place.
+    expect(done).toBe('ok');
+    expect(readFileSync(order, 'utf8').trim().split('\n')).toEqual([
+      ...['setup ', 'bench', 'bench', 'shot before', 'bench', 'shot after', 'setup restore'],
+    ]);
+    expect(out('bench')).toBe('result\n');
+    expect(out('reproduce.log')).toBe('bench 7\n');
+  });
+
+  it('says that a warm-up failed, and measures nothing', () => {
+    const { out, done } = runAll(
+      { first: { type: 'setup', script: 'echo "setup $*"' }, bench: { type: 'benchmark', script: 'echo no; exit 3' } },
+      10,
+      [],
+      1,
+    );
+    expect(done).toBe('warmup bench 3');
+    expect(out('bench')).toBeNull();
+    expect(out('first')).toBe('setup \nsetup restore\n');
+  });
+
   it('waits for a monitor that needs long to begin, as long as it may', () => {
     const slow = `echo waited >>$KD_OUT/order; sleep 3; ${log}; echo up`;
     const order = (startsWithin?: number) =>
