@@ -45,7 +45,10 @@ export function compareCommand(): Command {
     .option('-b, --benchmark <name>', 'mmtests: benchmark of the work log', 'pft')
     .option('-n, --runs <names>', 'mmtests: run names of the work log, separated by commas')
     .option('--layout <release>', "mmtests: 0.05's or today's (head)", '0.05')
-    .option('--apart', 'mmtests: keep a number that is too wide for its column apart from its neighbour')
+    .option(
+      '--apart',
+      'mmtests, repaired: wide numbers keep apart, significance is by Welch’s t test instead of disjoint spreads',
+    )
     .option('--print-ratio', 'mmtests: ratios to the first run')
     .option('--print-monitor <name>', 'mmtests: duration or vmstat')
     .action(async (base: string | undefined, heads: string[], options: Options) => {
@@ -103,7 +106,7 @@ async function compareFiles(names: string[], options: Options): Promise<number> 
 
 /** MMTests' table of matrices, or of a work log's runs; it judges nothing, so its exit status is 0. */
 async function compareMmtests(names: string[], options: Options): Promise<number> {
-  const { matrixRun, printMmtests, worklogRuns } = await import('./mmtests/compare.ts');
+  const { matrixRun, mmtestsJson, printMmtests, worklogRuns } = await import('./mmtests/compare.ts');
   const { WorklogError } = await import('./mmtests/worklog.ts');
   try {
     const runs = options.directory === undefined ? [] : worklogRuns(options);
@@ -112,7 +115,7 @@ async function compareMmtests(names: string[], options: Options): Promise<number
       runs.push(matrixRun(headingOf(name), matrix, await readRegistry([matrix])));
     }
     if (runs.length === 0) throw new UsageError('compare --style mmtests needs matrices, or -d DIR -n RUN,RUN');
-    process.stdout.write(printMmtests(runs, options));
+    process.stdout.write(options.json ? `${JSON.stringify(mmtestsJson(runs))}\n` : printMmtests(runs, options));
     return 0;
   } catch (error) {
     if (error instanceof WorklogError || error instanceof RangeError) throw new UsageError(error.message);

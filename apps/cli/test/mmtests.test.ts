@@ -8,7 +8,7 @@ import { loadPrograms } from '@kdelta/programs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { extract } from '../src/extract.ts';
 import { monitorValues, runMatrix } from '../src/import.ts';
-import { matrixRun, printMmtests, worklogRuns } from '../src/mmtests/compare.ts';
+import { matrixRun, mmtestsJson, printMmtests, worklogRuns } from '../src/mmtests/compare.ts';
 import { readVmregress } from '../src/mmtests/vmregress.ts';
 import { listRuns, readRun } from '../src/mmtests/worklog.ts';
 
@@ -173,6 +173,10 @@ describe.skipIf(seed.length === 0)('the seed of MMTests (skipped without ../shar
     };
     const printed = (printMonitor: string) => words(printMmtests(runs, { printMonitor }).split('\n')).slice(2);
     expect(printed('duration')).toEqual(block('User 15.52', 'Elapsed 69.88'));
+    // 199981 of 199986 pages; 199986 pages in 69.88 s.
+    const json = mmtestsJson(runs) as { runs: { reclaim: { kswapdEfficiency: number; kswapdVelocity: number } }[] };
+    expect(json.runs[0]!.reclaim.kswapdEfficiency).toBeCloseTo((100 * 199981) / 199986, 10);
+    expect(json.runs[0]!.reclaim.kswapdVelocity).toBeCloseTo(2861.849, 3);
     expect(printed('vmstat')).toEqual(block('Page Ins', 'Compaction move failure'));
   });
 

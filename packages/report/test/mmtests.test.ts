@@ -94,6 +94,21 @@ describe('gain', () => {
   });
 });
 
+describe('significance', () => {
+  // Means 10 and 10.5, stddev 0.5164 and n = 10 each: t = 0.5 / (0.5164 √(2/10)) = 2.165, df 18, p = 0.044; the spreads overlap widely.
+  const spread = (mean: number, n: number) =>
+    Array.from({ length: n }, (_, i) => mean + (i % 2 ? 0.48989795 : -0.48989795));
+  const marked = (n: number, exact: boolean) => {
+    const time = (samples: number[]): Operation => ({ metric: 'time', op: '1', samples, better: 'lower' });
+    const runs = [run('a', [time(spread(10, n))]), run('b', [time(spread(10.5, n))])];
+    return /^Amean .*\*/m.test(renderMmtests(runs, { layout: 'head', exact }));
+  };
+  it('depends on the number of samples, where MMTests’ own never does', () => {
+    expect([4, 10, 100].map((n) => marked(n, false))).toEqual([false, true, true]);
+    expect([4, 10, 100].map((n) => marked(n, true))).toEqual([false, false, false]);
+  });
+});
+
 it('keeps wide numbers apart from the label unless asked for the exact layout', () => {
   const wide: Operation = { metric: 'Faults/sec', op: '2', samples: [1028256.2315], better: 'higher' };
   expect(renderMmtests([run('a', [wide])])).toContain('Faults/sec 2 1028256.2315');

@@ -1,5 +1,5 @@
 import type { Direction, Matrix, MmtestsRun, Operation, Registry } from '@kdelta/matrix';
-import { type MmtestsLayout, renderDuration, renderMmtests, renderVmstat } from '@kdelta/report';
+import { gain, type MmtestsLayout, reclaimFigures, renderDuration, renderMmtests, renderVmstat } from '@kdelta/report';
 import { joinIterations, readRun } from './worklog.ts';
 
 export interface MmtestsOptions {
@@ -49,6 +49,32 @@ export function printMmtests(runs: MmtestsRun[], options: MmtestsOptions): strin
   const layout = options.layout ?? '0.05';
   if (layout !== '0.05' && layout !== 'head') throw new RangeError(`--layout ${layout}: there are 0.05, head`);
   return renderMmtests(runs, { layout: layout as MmtestsLayout, exact: !options.apart, ratio: options.printRatio });
+}
+
+/** The same as numbers: each run's means with their gain over the first run in percent, its times, and what reclaim did. */
+export function mmtestsJson(runs: MmtestsRun[]): unknown {
+  const mean = (samples: number[]) => samples.reduce((a, b) => a + b, 0) / samples.length;
+  return {
+    runs: runs.map((run) => ({
+      name: run.name,
+      operations: run.operations
+        .filter((operation) => operation.samples.length > 0)
+        .map(({ metric, op, samples, better }) => {
+          const base = runs[0]!.operations.find((other) => other.metric === metric && other.op === op)?.samples ?? [];
+          const value = mean(samples);
+          return {
+            metric,
+            op,
+            better,
+            n: samples.length,
+            mean: value,
+            gain: base.length > 0 ? gain(mean(base), value, better) : null,
+          };
+        }),
+      duration: run.duration ?? null,
+      reclaim: reclaimFigures(run),
+    })),
+  };
 }
 
 /** Rates are higher-better, times lower-better: MMTests' names say which. */

@@ -1,5 +1,5 @@
 import type { Direction, MmtestsRun, Operation } from '@kdelta/matrix';
-import { fixed } from '@kdelta/stats';
+import { fixed, tTwoSided } from '@kdelta/stats';
 import { summarise } from './summary.ts';
 
 /** Row of a comparison: one number per run; null where a run has none. */
@@ -28,14 +28,15 @@ export function gain(base: number, value: number, better: Direction): number | n
 
 /**
  * Prints runs side by side as compare-mmtests does, the first being the base. 0.05 is byte for byte the layout of that
- * release; in both a number wider than its column is kept apart from its neighbour by a blank unless `exact` is set.
+ * release. Unless `exact` is set, two flaws are repaired: a number wider than its column is kept apart from its neighbour by
+ * a blank, and what today's layout marks as significant is so by Welch's t test (5 %), to which the number of samples matters.
  */
 export function renderMmtests(
   runs: MmtestsRun[],
   options: { layout?: MmtestsLayout; exact?: boolean; ratio?: boolean } = {},
 ): string {
   const layout = options.layout ?? '0.05';
-  const rows = layout === '0.05' ? meanRows(runs) : statisticRows(runs);
+  const rows = layout === '0.05' ? meanRows(runs) : statisticRows(runs, options.exact ?? false);
   return renderRows(
     runs.map((run) => run.name),
     options.ratio ? rows.map(asRatio) : rows,
@@ -91,7 +92,7 @@ function meanRows(runs: MmtestsRun[]): MmtestsRow[] {
 }
 
 /** Min, mean, Stddev, CoeffVar, Max and BAmean.95 (or their harmonic kin) of every operation, statistic by statistic. */
-function statisticRows(runs: MmtestsRun[]): MmtestsRow[] {
+function statisticRows(runs: MmtestsRun[], exact: boolean): MmtestsRow[] {
   const operations = operationsOf(runs);
   const first = operations[0];
   if (!first) return [];
@@ -106,18 +107,48 @@ function statisticRows(runs: MmtestsRun[]): MmtestsRow[] {
       .map(({ operation, runs: perRun }) => {
         const cells = perRun.map((r) => r.find((row) => row.name === name));
         const base = cells[0];
+        const samples = runs.map((run) => samplesOf(run, operation.metric, operation.op));
+        const differs = (i: number) =>
+          exact ? overlapScore(base, cells[i]) > 1 : isMean(name) && welchP(name, samples[0]!, samples[i]!) < 0.05;
         return {
           label: name,
           op: operation.op === '' ? operation.metric : `${operation.metric}-${operation.op}`,
           better: cells.find(Boolean)!.better ?? operation.better,
           values: cells.map((cell) => cell?.value ?? null),
-          significant: cells.map((cell, i) => i > 0 && overlapScore(base, cell) > 1),
+          significant: cells.map((_, i) => i > 0 && differs(i)),
         };
       }),
   );
 }
 
-/** MMTests' "significant": the intervals mean ± 1.96 stddev are disjoint. Kept for its readers; kdelta's own verdict is in `kdelta compare`. */
+const isMean = (name: string): boolean => name === 'Amean' || name === 'Hmean';
+
+/** p of Welch's t test (Welch 1947), of the reciprocals for a harmonic mean; 1 where a side has fewer than two samples. */
+function welchP(name: string, a: number[], b: number[]): number {
+  const [x, y] = [a, b].map((samples) => moments(name === 'Hmean' ? samples.map((value) => 1 / value) : samples)) as [
+    Moments,
+    Moments,
+  ];
+  if (x.n < 2 || y.n < 2) return 1;
+  const [u, v] = [x.variance / x.n, y.variance / y.n];
+  if (u + v === 0) return x.mean === y.mean ? 1 : 0;
+  const df = (u + v) ** 2 / (u ** 2 / (x.n - 1) + v ** 2 / (y.n - 1));
+  return tTwoSided((x.mean - y.mean) / Math.sqrt(u + v), df);
+}
+
+interface Moments {
+  n: number;
+  mean: number;
+  variance: number;
+}
+
+function moments(samples: number[]): Moments {
+  const n = samples.length;
+  const mean = samples.reduce((sum, value) => sum + value, 0) / n;
+  return { n, mean, variance: samples.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) };
+}
+
+/** MMTests' own "significant": the intervals mean ± 1.96 stddev are disjoint, however many samples there are. */
 function overlapScore(a?: { value: number; spread?: number }, b?: { value: number; spread?: number }): number {
   if (a?.spread === undefined || b?.spread === undefined) return 0;
   const width = 1.96 * (a.spread + b.spread);
