@@ -88,8 +88,9 @@ async function readColumn(ctx: ServerContext, id: number, instance: number) {
   if (time == null || pagemap == null || refcount == null || age == null)
     return { ...column, why: `instance ${instance} left no data, or they are no longer kept` };
   try {
-    // Short, as it stands over each graph: 6.12.117 of 6.12.117+deb12-cloud-amd64.
-    const name = `boot ${id}, ${(boot.release ?? boot.package ?? boot.sha ?? '').split('+', 1)[0]!.slice(0, 24)}`;
+    // Short, as it stands over each graph: 6.1.0-57 of 6.1.0-57-cloud-amd64.
+    const version = /^\d[\d.]*(-\w+)?/.exec(boot.release ?? '')?.[0];
+    const name = `boot ${id}, ${version ?? (boot.sha ?? boot.package ?? '').slice(0, 24)}`;
     const run = readMapanonFiles(name, {
       time,
       pagemap,
