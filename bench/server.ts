@@ -55,7 +55,7 @@ async function bench(): Promise<void> {
   const state = join(homeDir(), '.kdelta', 'bench');
   mkdirSync(state, { recursive: true });
   const services = await joinServices({ state, env: {}, grace: 5 });
-  const name = `bench_${size.pairs}_${size.metrics}`;
+  const name = `bench2_${size.pairs}_${size.metrics}`;
   const url = new URL(services.databaseUrl);
   url.pathname = `/${name}`;
   const admin = new pg.Client({ connectionString: services.databaseUrl });
@@ -76,11 +76,7 @@ async function bench(): Promise<void> {
   }
   await admin.end();
 
-  const server = spawn(process.execPath, ['--expose-gc', fileURLToPath(import.meta.url), 'serve', url.href], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const { port } = await answer<{ port: number }>(server);
-  const base = `http://127.0.0.1:${port}`;
+  const { server, base } = await startOwn(url.href);
   const pages = Array.from({ length: Math.min(size.pairs, 2000) }, (_, i) => `/pairs/${i + 1}`);
   const history = (metric: string) => [
     `/api/v1/history?testcase=${filled.testcase}&metric=${encodeURIComponent(metric)}`,
@@ -126,12 +122,15 @@ async function bench(): Promise<void> {
     await line('history page of a KPI', [`/history?testcase=${filled.testcase}&metric=${filled.kpi}`], 1, 50, ''),
     await line('bisect list', ['/bisects'], 1, 100, ''),
   ];
-  const live = await openPages(store, base, async () => {
-    server.send('rss');
-    return (await answer<{ rss: number }>(server)).rss;
-  });
-  await store.close();
   server.kill();
+  // A fresh one: memory that the requests above have left behind would hide what open pages take.
+  const other = await startOwn(url.href);
+  const live = await openPages(store, other.base, async () => {
+    other.server.send('rss');
+    return (await answer<{ rss: number }>(other.server)).rss;
+  });
+  other.server.kill();
+  await store.close();
   await services.leave();
   process.stdout.write(
     `${cpus().length} cores, ${cpus()[0]?.model}, Node ${process.version}; server, Postgres and autocannon on the same cores\n\n`,
@@ -144,6 +143,15 @@ async function bench(): Promise<void> {
       `From the write of a boot's progress or a bisect's posterior to the page that shows it, ${live.shown.n} times, 50 to 150 pages at once: p50 ${live.shown.p50} ms, p95 ${live.shown.p95} ms, max ${live.shown.max} ms (wanted: < 1 s)\n`,
   );
   process.exit(0);
+}
+
+/** A server as a process of its own. */
+async function startOwn(url: string): Promise<{ server: ChildProcess; base: string }> {
+  const server = spawn(process.execPath, ['--expose-gc', fileURLToPath(import.meta.url), 'serve', url], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const { port } = await answer<{ port: number }>(server);
+  return { server, base: `http://127.0.0.1:${port}` };
 }
 
 function answer<T>(child: ChildProcess): Promise<T> {

@@ -1,6 +1,6 @@
 import { buildRegistry, type Matrix } from '@kdelta/matrix';
 import { JUDGE_VERSION, judge } from '@kdelta/stats';
-import { packBlock, packJudgement, packValues, type Store } from '@kdelta/store';
+import { packFullBlocks, packJudgement, packValues, type Store } from '@kdelta/store';
 import { hex, normal, randomFrom } from '../../test/seed/random.ts';
 
 export interface Filled {
@@ -16,7 +16,7 @@ const VARIANTS = 24;
 
 /**
  * 20,000 boots × 5,000 metrics as a lab would have them: 2,000 pairs of 5 + 5 boots, half of them at one testcase, each
- * with its judgement, and blocks over the big testcase. The numbers of a boot are one of 24 × 10 made-up matrices (35 % zero or
+ * with its judgement, and blocks over their matrices. The numbers of a boot are one of 24 × 10 made-up matrices (35 % zero or
  * nearly, 10 % constant, 35 % integers, 20 % floats: the store study's mix), judged by the real judge.
  */
 export async function fill(
@@ -136,18 +136,8 @@ export async function fill(
     }
     if (first % 500 === 0) say(`${first} of ${size.pairs} pairs`);
   }
-  say('packing blocks of the big testcase');
-  for (;;) {
-    const client = await pool.connect();
-    try {
-      await client.query('begin');
-      const more = await packBlock(client, layouts[0]!.id);
-      await client.query('commit');
-      if (!more) break;
-    } finally {
-      client.release();
-    }
-  }
+  say('packing blocks, as the worker does');
+  while (await packFullBlocks(store));
   await q('vacuum analyze');
   return { pairs: size.pairs, testcase: 1, kpi: KPI, other: names[1000]! };
 }

@@ -1,3 +1,4 @@
+import { slotOfBlock } from './packBlocks.ts';
 import { unpackValues } from './packValues.ts';
 import { type Queryable, rows } from './query.ts';
 
@@ -131,15 +132,15 @@ async function slotValues(
     const blocks = await rows<{ boot_ids: number[]; values: Buffer }>(
       db,
       'loadHistory-blocks',
-      `select b.boot_ids, m.values from matrix_block b join metric_block m using (layout_id, block)
+      `select array_to_json(b.boot_ids) boot_ids, ${slotOfBlock('$3::int')} "values"
+         from matrix_block b join metric_block m using (layout_id, block)
         where b.layout_id = $1 and m.grp = $2 order by b.block`,
-      [id, slot >> 6],
+      [id, slot >> 6, slot & 63],
     );
     for (const block of blocks) {
       const numbers = unpackValues(block.values);
-      const first = (slot & 63) * 64;
       block.boot_ids.forEach((boot, column) => {
-        const value = numbers[first + column];
+        const value = numbers[column];
         if (boot >= from && value !== undefined && !Number.isNaN(value)) values.set(boot, value);
       });
     }
