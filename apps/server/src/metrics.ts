@@ -1,4 +1,4 @@
-import { countMetrics, countQueue } from '@kdelta/store';
+import { countMetrics, countQueue, listStepTimes, type StepTime, stepBounds } from '@kdelta/store';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { App, ServerContext } from './context.ts';
 import type { Live } from './live.ts';
@@ -37,13 +37,28 @@ export function metricsRoute(app: App, ctx: ServerContext, live: Live): void {
   });
 
   app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
-    const [counts, queue] = await Promise.all([countMetrics(ctx.db), countQueue(ctx.db)]);
+    const [counts, queue, times] = await Promise.all([countMetrics(ctx.db), countQueue(ctx.db), listStepTimes(ctx.db)]);
     for (const one of Object.values(gauges)) one.reset();
     for (const row of counts) gauges[row.what].set({ state: row.state, class: row.class ?? '' }, row.n);
     queued.set(queue.boots);
     oldest.set(queue.oldest ? (ctx.now().getTime() - queue.oldest.getTime()) / 1000 : 0);
     bootSeconds.set(queue.boot_seconds ?? 0);
     pages.set(live.listeners());
-    return reply.type(registry.contentType).send(await registry.metrics());
+    return reply.type(registry.contentType).send(`${await registry.metrics()}\n${stepHistogram(times)}`);
   });
+}
+
+/** The workers' histogram in Prometheus' text format: prom-client can observe values, not take over counts. */
+function stepHistogram(times: StepTime[]): string {
+  const name = 'kdelta_step_seconds';
+  const lines = [`# HELP ${name} Time of one run of a step, over all workers`, `# TYPE ${name} histogram`];
+  for (const { step, failed, runs, seconds, buckets } of times) {
+    const labels = `step="${step}",outcome="${failed ? 'error' : 'ok'}"`;
+    stepBounds.forEach((bound, i) => {
+      lines.push(`${name}_bucket{${labels},le="${bound}"} ${buckets[i] ?? 0}`);
+    });
+    lines.push(`${name}_bucket{${labels},le="+Inf"} ${runs}`, `${name}_sum{${labels}} ${seconds}`);
+    lines.push(`${name}_count{${labels}} ${runs}`);
+  }
+  return `${lines.join('\n')}\n`;
 }

@@ -1,4 +1,4 @@
-import { kernel, pair, takeBackClaims, testcase } from '@kdelta/store';
+import { kernel, listStepTimes, pair, takeBackClaims, testcase } from '@kdelta/store';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runStep, type StepDef, withClaim } from '../src/index.ts';
@@ -112,4 +112,30 @@ test('a row that became due while the step held it is looked at again', async ()
   };
   await runStep(ctx, step, 1);
   expect(runs).toBe(2);
+});
+
+test('the time of every run is counted, also of one that throws', async () => {
+  const of = (run: StepDef['run']): StepDef => ({
+    name: 'send',
+    run,
+    due: async () => [],
+    takeBack: async () => 0,
+  });
+  await runStep(
+    ctx,
+    of(async () => {}),
+    1,
+  );
+  await expect(
+    runStep(
+      ctx,
+      of(() => Promise.reject(new Error('no relay'))),
+      1,
+    ),
+  ).rejects.toThrow('no relay');
+  const times = (await listStepTimes(ctx.store.pool)).filter(({ step }) => step === 'send');
+  expect(times.map(({ failed, runs }) => ({ failed, runs }))).toEqual([
+    { failed: false, runs: 1 },
+    { failed: true, runs: 1 },
+  ]);
 });

@@ -63,6 +63,7 @@ export * as schema from './schema.ts';
 export * from './schema.ts';
 export * from './setHostState.ts';
 export * from './setReportRecipients.ts';
+export * from './stepTimes.ts';
 export * from './touchToken.ts';
 export * from './wantBisect.ts';
 export * from './wantBoots.ts';

@@ -557,3 +557,17 @@ export const noise = pgTable(
   },
   (t) => [primaryKey({ columns: [t.testcaseId, t.metricId] })],
 );
+
+/** How long the runs of each step took, over all workers: a histogram that /metrics hands on. */
+export const stepTime = pgTable(
+  'step_time',
+  {
+    step: text('step').notNull(),
+    failed: boolean('failed').notNull(),
+    runs: bigint('runs', { mode: 'number' }).notNull(),
+    seconds: doublePrecision('seconds').notNull(),
+    /** Runs of at most `stepBounds[i]` seconds. */
+    buckets: bigint('buckets', { mode: 'number' }).array().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.step, t.failed] })],
+);
