@@ -93,6 +93,21 @@ describe('mapanon graphs', () => {
   it('escape what a run is called', () => {
     expect(mapanonPage([run('<script>', [1]), quiet])).not.toContain('<script>');
   });
+  it('draw vmstat on a logarithmic axis, as what is swapped is little beside what is free', () => {
+    const row = { time: 0, swpd: 0, free: 1_000_000, buff: 100, cache: 10_000 };
+    const with2 = { ...quiet, vmstat: [row, { ...row, time: 10, swpd: 10_000 }] };
+    const svg = mapanonGraphs(with2, sharedScale([with2])).vmstat!;
+    // From 100 kB at y = 222 to 1,000,000 kB at y = 26: a decade is 49, so 10,000 kB stand at 222 − 2 · 49.
+    expect(svg).toContain('d="M64 222L628 124"');
+    expect(svg).toContain('d="M64 26L628 26"');
+    expect([...svg.matchAll(/class="y"[^>]*>([^<]+)/g)].map((match) => match[1])).toEqual([
+      '100',
+      '1000',
+      '10k',
+      '100k',
+      '1M',
+    ]);
+  });
   it('count pages present and swapped', () => {
     expect(mapanonPage([quiet])).toContain('<td>2000</td><td>4</td><td>2</td><td>1</td>');
   });

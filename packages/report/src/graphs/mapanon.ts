@@ -187,7 +187,9 @@ function pageIndex(run: MapanonRun, pages: Uint32Array, scale: MapanonScale): st
 
 function vmstat(run: MapanonRun, rows: NonNullable<MapanonRun['vmstat']>, scale: MapanonScale): string {
   const title = `${run.name}: vmstat (kB): swpd orange, free green, cache violet, buff blue`;
-  return chart({ title, xLabel: 's', yLabel: 'kB', xMax: scale.seconds, yMax: scale.vmstatMax }, (place) =>
+  // What is swapped is a hundredth of what is free: on a linear axis it would lie on the foot.
+  const frame = { title, xLabel: 's', yLabel: 'kB', xMax: scale.seconds, yMax: scale.vmstatMax, yFloor: 100 };
+  return chart(frame, (place) =>
     (
       [
         ['d', 'swpd'],

@@ -5,6 +5,8 @@ export interface Frame {
   yLabel: string;
   xMax: number;
   yMax: number;
+  /** A logarithmic y axis from here (more than 0) to yMax; what is less stands at its foot. */
+  yFloor?: number;
 }
 
 const WIDTH = 640;
@@ -21,11 +23,16 @@ export type Place = (x: number, y: number) => [number, number];
 export function chart(frame: Frame, draw: (place: Place) => string): string {
   const xMax = frame.xMax > 0 ? frame.xMax : 1;
   const yMax = frame.yMax > 0 ? frame.yMax : 1;
+  const floor = frame.yFloor;
+  const share = (y: number) =>
+    floor === undefined
+      ? y / yMax
+      : Math.log(Math.max(y, floor) / floor) / Math.log(Math.max(yMax, 10 * floor) / floor);
   const place: Place = (x, y) => [
     round(LEFT + (x / xMax) * PLOT_COLUMNS),
-    round(HEIGHT - BOTTOM - (Math.min(y, yMax) / yMax) * (HEIGHT - TOP - BOTTOM)),
+    round(HEIGHT - BOTTOM - share(Math.min(y, yMax)) * (HEIGHT - TOP - BOTTOM)),
   ];
-  const grid = ticks(yMax).map((value) => {
+  const grid = (floor === undefined ? ticks(yMax) : decades(floor, yMax)).map((value) => {
     const [, y] = place(0, value);
     return `<path class="grid" d="M${LEFT} ${y}H${WIDTH - RIGHT}"/><text class="y" x="${LEFT - 6}" y="${y + 4}">${label(value)}</text>`;
   });
@@ -59,6 +66,13 @@ export function ticks(max: number): number[] {
   const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= rough)!;
   const values: number[] = [];
   for (let i = 0; i * step <= max * 1.0001; i++) values.push(i * step);
+  return values;
+}
+
+/** `floor` times 1, 10, 100 … up to `max`. */
+function decades(floor: number, max: number): number[] {
+  const values: number[] = [];
+  for (let value = floor; value <= max; value *= 10) values.push(value);
   return values;
 }
 
