@@ -36,8 +36,11 @@ function readRun(argument: string): MapanonRun {
     if (!existsSync(path)) throw new Error(`${path}: no such file`);
     return readFileSync(path, 'utf8');
   };
-  // The boot's vmstat lies beside mapanon-data/N, whichever of the two was named.
-  const vmstat = [join(given, 'vmstat'), join(given, '..', '..', 'vmstat')].find((path) => existsSync(path));
+  // The monitors' files lie beside mapanon-data/N, whichever of the two was named.
+  const beside = (name: string) => {
+    const path = [join(given, name), join(given, '..', '..', name)].find((one) => existsSync(one));
+    return path === undefined ? {} : { [name]: readFileSync(path, 'utf8') };
+  };
   try {
     return readMapanonFiles(cut > 0 ? argument.slice(0, cut) : basename(given), {
       time: text('time'),
@@ -45,7 +48,8 @@ function readRun(argument: string): MapanonRun {
       refcount: text('refcount'),
       age: text('age'),
       ...(existsSync(`${prefix}-pagereferences.data`) && { pagereferences: text('pagereferences') }),
-      ...(vmstat !== undefined && { vmstat: readFileSync(vmstat, 'utf8') }),
+      ...beside('meminfo'),
+      ...beside('vmstat'),
     });
   } catch (error) {
     throw error instanceof RangeError ? new Error(`${prefix}-*.data: ${error.message}`) : error;

@@ -135,6 +135,17 @@ describe('the files of a run', () => {
     });
   });
 
+  it('take memory from meminfo where there is one, as vmstat of procps 4.0.2 repeats its first numbers', () => {
+    const meminfo = (time: number, free: number, swapFree: number) =>
+      `time: ${time}\nMemTotal: 100 kB\nMemFree: ${free} kB\nBuffers: 2 kB\nCached: 30 kB\nSwapCached: 9 kB\nSwapTotal: 50 kB\nSwapFree: ${swapFree} kB\nSReclaimable: 4 kB\n`;
+    const vmstat = ' r  b swpd free buff cache UTC\n 1  0 1 2 3 4 2026-12-01 03:00:01\n';
+    const text = `${meminfo(7.5, 60, 50)}${meminfo(8.5, 40, 35)}time: 9.5\nMemTotal: 100 kB\nMemFr`;
+    expect(readMapanonFiles('a', { ...files, meminfo: text, vmstat }).vmstat).toEqual([
+      { time: 0, swpd: 0, free: 60, buff: 2, cache: 34 },
+      { time: 1, swpd: 15, free: 40, buff: 2, cache: 34 },
+    ]);
+  });
+
   it('of VM Regress itself have no column for what is swapped', () => {
     expect(readMapanonFiles('a', { ...files, pagemap: '0 1\n1 0\n' }).swapped).toEqual(Uint8Array.of(0, 0));
   });

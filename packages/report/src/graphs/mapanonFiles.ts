@@ -1,12 +1,16 @@
 import type { MapanonRun } from './mapanon.ts';
 
-/** The texts of one instance's data files, and the boot's `vmstat` where it ran. */
+/**
+ * The texts of one instance's data files, and the boot's `meminfo` and `vmstat` where they ran. Memory is taken from meminfo if there
+ * is one: vmstat of procps 4.0.2 (Debian 12) prints the same numbers in each line.
+ */
 export interface MapanonFiles {
   time: string;
   pagemap: string;
   refcount: string;
   age: string;
   pagereferences?: string;
+  meminfo?: string;
   vmstat?: string;
 }
 
@@ -25,7 +29,8 @@ export function readMapanonFiles(name: string, files: MapanonFiles): MapanonRun 
   ] as const)
     if (rows.length !== pagemap.length)
       throw new RangeError(`${kind}: ${rows.length} pages where pagemap has ${pagemap.length}`);
-  const vmstat = files.vmstat === undefined ? [] : vmstatRows(files.vmstat);
+  let vmstat = files.meminfo === undefined ? [] : meminfoRows(files.meminfo);
+  if (vmstat.length === 0 && files.vmstat !== undefined) vmstat = vmstatRows(files.vmstat);
   return {
     name,
     times: Float64Array.from(times, (row) => row[1]!),
@@ -51,6 +56,26 @@ function table(kind: string, text: string, columns: number): number[][] {
       throw new RangeError(`${kind}, line ${i + 1}: not ${columns} numbers`);
     return row;
   });
+}
+
+/** What vmstat would print, of /proc/meminfo under a line `time: SECONDS` each; a sample that lacks one of its lines is left out. */
+function meminfoRows(text: string): NonNullable<MapanonRun['vmstat']> {
+  const rows: NonNullable<MapanonRun['vmstat']> = [];
+  let first: number | undefined;
+  for (const sample of text.split(/^time: /m).slice(1)) {
+    const at = Number.parseFloat(sample);
+    first ??= at;
+    const kB = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(sample)?.[1]);
+    const row = {
+      time: at - first,
+      swpd: kB('SwapTotal') - kB('SwapFree'),
+      free: kB('MemFree'),
+      buff: kB('Buffers'),
+      cache: kB('Cached') + kB('SReclaimable'),
+    };
+    if (Object.values(row).every(Number.isFinite)) rows.push(row);
+  }
+  return rows;
 }
 
 /** The memory columns of `vmstat -t`, by their names; seconds since the first line. Lines that aren't whole are left out. */

@@ -83,8 +83,8 @@ async function readColumn(ctx: ServerContext, id: number, instance: number) {
   const bytes = kinds.reduce((sum, kind) => sum + (fileOf(nameOf(kind))?.bytes ?? 0), 0);
   if (bytes > DRAWN_LIMIT)
     return { ...column, why: `its data are ${Math.round(bytes / 1e6)} MB; draw them with kdelta graph mapanon` };
-  const texts = await Promise.all([...kinds.map((kind) => text(nameOf(kind))), text('vmstat')]);
-  const [time, pagemap, refcount, age, pagereferences, vmstat] = texts as (string | null)[];
+  const texts = await Promise.all([...kinds.map((kind) => text(nameOf(kind))), text('meminfo'), text('vmstat')]);
+  const [time, pagemap, refcount, age, pagereferences, meminfo, vmstat] = texts as (string | null)[];
   if (time == null || pagemap == null || refcount == null || age == null)
     return { ...column, why: `instance ${instance} left no data, or they are no longer kept` };
   try {
@@ -97,6 +97,7 @@ async function readColumn(ctx: ServerContext, id: number, instance: number) {
       refcount,
       age,
       ...(pagereferences != null && { pagereferences }),
+      ...(meminfo != null && { meminfo }),
       ...(vmstat != null && { vmstat }),
     });
     return { ...column, run };
