@@ -57,9 +57,23 @@ export function runScript(plan: ScriptPlan): string {
 	[ $status = 0 ] || failed="setup ${use.name} $status"
 fi`;
   const restore = (use: ProgramUse) => `\t\t${use.name}) ${call(use, 'setup', 'restore')} ${output(use)} ;;`;
-  const series = (use: ProgramUse) => `${call(use, 'monitor')} ${output(use)} &
+  const packed = (use: ProgramUse): boolean => use.env.form === 'gzip';
+  const errors = (use: ProgramUse) => `2>>${quote(`${base}/out/${use.name}.err`)}`;
+  const mark = (use: ProgramUse) =>
+    `echo ${quote(`# compressed: ${use.name}.gz`)} >${quote(`${base}/out/${use.name}`)}`;
+  // Through a pipe of its own, as the monitor, not the one that packs, is to be ended. Its first line tells that it runs.
+  const pack = (use: ProgramUse) => `mkfifo ${quote(`${base}/${use.name}.pipe`)}
+{ IFS= read -r line && { ${mark(use)}; printf '%s\\n' "$line"; exec cat; }; } <${quote(`${base}/${use.name}.pipe`)} 2>/dev/null | gzip -c >>${quote(`${base}/out/${use.name}.gz`)} 2>/dev/null &
+packers="$packers $!"
+`;
+  const series = (
+    use: ProgramUse,
+  ) => `${packed(use) ? pack(use) : ''}${call(use, 'monitor')} ${packed(use) ? `>${quote(`${base}/${use.name}.pipe`)} ${errors(use)}` : output(use)} &
 series="$series $!:${20 * (meta(use).startsWithin ?? MONITOR_SECONDS)}:${use.name}"`;
-  const snapshot = (use: ProgramUse, when: string) => `${call(use, 'monitor', when)} ${output(use)}`;
+  const snapshot = (use: ProgramUse, when: string) =>
+    packed(use)
+      ? `${call(use, 'monitor', when)} ${errors(use)} | gzip -c >>${quote(`${base}/out/${use.name}.gz`)}; ${mark(use)}`
+      : `${call(use, 'monitor', when)} ${output(use)}`;
   const wrapped = of('wrap').reduceRight(
     (command, use) => `env -i ${CLEAN} ${variables(use)} ${quote(`${dir(use)}/monitor`)} ${command}`,
     `$randomised env -i ${CLEAN} ${variables(testcase.run)} ${quote(`${dir(testcase.run)}/run`)}`,
@@ -94,7 +108,7 @@ tell() {
 note() {
 	[ ! -c /dev/kmsg ] || echo "<6>kdelta: $1" >/dev/kmsg
 } 2>/dev/null
-failed= ran= series= randomised=
+failed= ran= series= packers= randomised=
 # Monitors run without randomised addresses (see run.ts); what is measured has them.
 ! command -v setarch >/dev/null || randomised='setarch linux64'
 
@@ -151,6 +165,15 @@ while [ $n -lt ${MONITOR_SECONDS * 20} ]; do
 	n=$((n + 1))
 done
 for monitor in $series; do kill -KILL "\${monitor%%:*}" 2>/dev/null; done
+# What a monitor said last is still on its way; a child that it left behind may hold the pipe for good.
+n=0
+while [ $n -lt ${MONITOR_SECONDS * 20} ]; do
+	packing=
+	for packer in $packers; do ! kill -0 "$packer" 2>/dev/null || packing=1; done
+	[ -n "$packing" ] || break
+	sleep 0.05
+	n=$((n + 1))
+done
 fi
 cd "$base"
 restore

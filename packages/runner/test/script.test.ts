@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { ProgramMeta, ProgramUse, Testcase } from '@kdelta/jobs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CLEAN, quote, runScript } from '../src/script.ts';
@@ -107,6 +108,41 @@ describe('the script of a boot', () => {
     ]);
     expect(out('bench')).toBe('result\n');
     expect(out('reproduce.log')).toBe('bench 7\n');
+  });
+
+  it('compresses what a monitor in its gzip form says, to the last line', () => {
+    const { base, out, done } = runAll({
+      ticks: {
+        type: 'monitor',
+        monitor: 'series',
+        env: { form: 'gzip' },
+        script: `echo ticks $form; echo two; trap 'echo last; exit 0' TERM; while :; do sleep 1 & wait $!; done`,
+      },
+      shot: { type: 'monitor', monitor: 'snapshot', env: { form: 'gzip' }, script: 'echo "shot $*"' },
+      bench: { type: 'benchmark', script: 'cat $KD_OUT/ticks' },
+    });
+    expect(done).toBe('ok');
+    const unpacked = (name: string) => gunzipSync(readFileSync(join(base, 'out', `${name}.gz`))).toString();
+    expect(unpacked('ticks')).toBe('ticks gzip\ntwo\nlast\n');
+    expect(unpacked('shot')).toBe('shot before\nshot after\n');
+    // Where its output would be is where it went, and that is there before the program starts.
+    expect(out('bench')).toBe('# compressed: ticks.gz\n');
+    expect(out('shot')).toBe('# compressed: shot.gz\n');
+  });
+
+  it('ends though a compressed monitor says nothing, or will not end', () => {
+    const { done, out } = runAll({
+      silent: { type: 'monitor', monitor: 'series', env: { form: 'gzip' }, script: 'exec sleep 100' },
+      deaf: {
+        type: 'monitor',
+        monitor: 'series',
+        env: { form: 'gzip' },
+        script: `echo x; trap '' TERM; sleep 100; sleep 100`,
+      },
+      bench: { type: 'benchmark', script: 'echo result' },
+    });
+    expect(done).toBe('ok');
+    expect(out('bench')).toBe('result\n');
   });
 
   it('says that a warm-up failed, and measures nothing', () => {

@@ -81,10 +81,22 @@ export function bootWith(driverOf: (host: HostFile) => HostDriver, programs: Pro
       evidence: ran.evidence,
       timeline: ran.timeline,
       environment: environmentOf(ran.evidence),
-      outputs: files.filter(({ name }) => programs.has(name)).map(({ name, path }) => ({ program: name, path })),
+      outputs: outputsOf(files, new Set(programs.keys())),
       files,
     };
   };
+}
+
+/** Which file holds which program's output: NAME, or NAME.gz of a monitor in its compressed form. */
+export function outputsOf(
+  files: { name: string; path: string }[],
+  programs: ReadonlySet<string>,
+): { program: string; path: string }[] {
+  const packed = new Set(files.filter(({ name }) => name.endsWith('.gz')).map(({ name }) => name.slice(0, -3)));
+  return files
+    .map(({ name, path }) => ({ name, program: name.replace(/\.gz$/, ''), path }))
+    .filter(({ name, program }) => programs.has(program) && (name !== program || !packed.has(program)))
+    .map(({ program, path }) => ({ program, path }));
 }
 
 function environmentOf(evidence: BootEvidence | null): Record<string, string> {
