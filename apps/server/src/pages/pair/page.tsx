@@ -172,6 +172,11 @@ function Head({ data, now }: { data: PairPage; now: Date }) {
         {judgement ? (
           <>
             <a href={urls.pairReproduce(pair.id)}>reproduce</a>
+            {pair.program === 'mapanon' ? (
+              <a href={urls.mapanon([judgement.base_boots.at(-1)!, judgement.head_boots.at(-1)!])}>
+                graphs side by side
+              </a>
+            ) : null}
             <a href={urls.pairText(pair.id)}>as text</a>
             <a href={urls.pairMarkdown(pair.id)}>as Markdown</a>
             <a href={urls.pairMatrix(pair.id, 'base')}>base matrix.json</a>
