@@ -24,7 +24,10 @@ export function bisectLogCommand(): Command {
         ];
         for (const p of probes) {
           if (p.sha === b.good_sha || p.sha === b.bad_sha) continue;
-          if (p.state === 'untestable') {
+          if (!parents.has(p.sha)) {
+            // The culprit's revert on top of bad: git doesn't know it.
+            lines.push(`# ${(p.values ?? []).join(' ')}; ${oneLine(p.why)}`);
+          } else if (p.state === 'untestable') {
             lines.push(`# ${oneLine(b.untestable?.[p.sha] ?? 'untestable')}`, `git bisect skip ${p.sha}`);
           } else if (p.state === 'done' && p.posterior_after) {
             // git knows no probabilities: a commit is bad when the culprit is more likely in what it contains.
