@@ -3,8 +3,8 @@ import type { Posterior } from './posterior.ts';
 import type { Search } from './search.ts';
 import type { NextOptions, Probe } from './types.ts';
 
-/** Built kernels are taken when they tell at least this share of what the best one would (reference: 0.85). */
-const NEARLY_AS_GOOD = 0.85;
+/** Built kernels are taken when they tell at least this share of what the best one would. */
+const NEARLY_AS_GOOD = 0.92;
 
 /**
  * The commits to boot next: where the label is least known, h₂(q) with q the probability of the new level there; for

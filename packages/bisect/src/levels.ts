@@ -342,10 +342,13 @@ function sharePerKernel(data: LevelData, rough: Rough): Float64Array {
   return share;
 }
 
+/** Prior of each heavy-tailed shape beside the Gaussian's, before any boot. */
+const HEAVY = 0.3;
+
 /** Log prior of each shape and spread. A history of many boots that fit its spread leaves little for heavy tails. */
 function rowPrior(data: LevelData, sigmas: Float64Array): Float64Array {
   const spread = spreadPrior(data, sigmas);
-  const heavy = 1 / Math.max(1, data.df);
+  const heavy = HEAVY / Math.max(1, data.df);
   const total = 1 + (SHAPES - 1) * heavy;
   return Float64Array.from({ length: SHAPES * sigmas.length }, (_, r) => {
     const shape = Math.floor(r / sigmas.length);

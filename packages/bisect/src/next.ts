@@ -1,4 +1,5 @@
 import { chooseProbes } from './choose.ts';
+import { massBelow } from './graph.ts';
 import type { Posterior } from './posterior.ts';
 import type { Search } from './search.ts';
 import { countSteps, HINTED, SUSPECTED } from './second.ts';
@@ -12,15 +13,15 @@ import type { BootValue, Candidate, Next, NextOptions, Probe, Sha, StepSize } fr
  */
 
 /** Doubt about the step below which probing begins, above which it pauses for the ends, and that a culprit may have. */
-const BEGIN = 0.1;
-const PAUSE = 0.3;
+const BEGIN = 0.12;
+const PAUSE = 0.35;
+/** Share of the boots that each level should have, by the posterior. */
+const SCARCE = 0.1;
 const NAME = 0.015;
 /** z of a difference that counts as seen, when saying how many more boots could tell. */
 const SEEN = 3.3;
 /** Percent: ends that differ by less for sure are not searched. */
 const LEAST_STEP = 0.005;
-/** The search goes on a little beyond the asked certainty (0.95 → 0.9575), so that the share right isn't below it. */
-const MARGIN = 0.85;
 
 /** What to do next. Pure: the same search gives the same answer. */
 export function next(search: Search, options: NextOptions = {}): Next {
@@ -75,9 +76,9 @@ function nextOfOneStep(search: Search, options: NextOptions): Next {
   if (now.none > (probed || endsSayNoMore(search) ? PAUSE : BEGIN)) return confirmEnds(search, now, probed);
   const certainty = search.input.certainty ?? 0.95;
   const outOfBudget = search.spent >= search.budget;
-  const enough = outOfBudget ? certainty : 1 - (1 - certainty) * MARGIN;
-  const leader = leading(search, now, enough);
-  if (leader.certainty >= enough) {
+
+  const leader = leading(search, now, certainty);
+  if (leader.certainty >= certainty) {
     if (now.none > NAME && !outOfBudget) return ends(1, search, 'how sure the step itself is');
     if (leader.culprit === null) return done(search, now, leader, false, 'untestable commits hide which one it is');
     const check = outOfBudget || search.input.verify === false ? null : verification(search, leader.culprit, now);
@@ -87,6 +88,8 @@ function nextOfOneStep(search: Search, options: NextOptions): Next {
   }
   if (outOfBudget) return done(search, now, { ...leader, culprit: null }, false, 'the budget is used up');
   if (now.drift && bootsSinceEnds(search) >= 5) return ends(1, search, 'the host drifts: the ends again');
+  const scarce = scarceEnd(search, now);
+  if (scarce !== null) return scarce;
   const probes = chooseProbes(search, now, options);
   if (probes.length === 0) {
     if (search.untestable.size >= search.graph.size - 1 && search.graph.size > 1)
@@ -174,6 +177,27 @@ function bootsSinceEnds(search: Search): number {
     boots += e.values.length;
   }
   return boots;
+}
+
+/**
+ * The end of whose level few boots are left by the posterior: every label is judged against both levels, and a level that few
+ * boots know keeps the wrong half of the range in the race. Where one boot tells (d ≥ 4) that doesn't matter.
+ */
+function scarceEnd(search: Search, now: Posterior): Next | null {
+  if (search.input.kind === 'binary' || Math.abs(now.step?.d ?? 0) >= 4) return null;
+  const below = massBelow(search.graph, now.mass);
+  const known = 1 - now.none;
+  let total = 0;
+  let fresh = 0;
+  for (const [commit, boots] of search.observed) {
+    total += boots;
+    fresh += boots * (commit < 0 ? 0 : Math.min(1, below[commit]! / known));
+  }
+  const least = SCARCE * total;
+  const sha = fresh < least ? search.input.bad : total - fresh < least ? search.input.good : null;
+  if (sha === null) return null;
+  const why = `few boots show the level of ${sha === search.input.good ? 'good' : 'bad'}`;
+  return { kind: 'confirm-ends', probes: [{ sha, boots: 1 }], why };
 }
 
 interface Leader {

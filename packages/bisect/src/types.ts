@@ -129,7 +129,7 @@ export type Next =
   | { kind: 'refused'; code: RefusalCode; reason: string; step: StepSize | null; moreBoots: number | null };
 
 export interface NextOptions {
-  /** Kernels that are built already: taken when they tell at least 85 % of what the best one would. */
+  /** Kernels that are built already: taken when they tell at least 92 % of what the best one would. */
   built?: ReadonlySet<Sha>;
   /** Hosts that are free now: that many probes are proposed. Default 1. */
   hosts?: number;

@@ -31,8 +31,8 @@ export interface WalkEvidence {
 }
 
 /** Steps of the walk per boot in σ, equally likely; and the probability before any boot that the host drifts at all. */
-const STEPS = [0.04, 0.08, 0.16, 0.32];
-const PRIOR = 0.05;
+const STEPS = [0.1, 0.2, 0.4];
+const PRIOR = 0.03;
 
 /** @param isNew one byte per class and kernel (row = class), as for levelEvidence */
 export function walkEvidence(input: WalkInput, isNew: Uint8Array): WalkEvidence {

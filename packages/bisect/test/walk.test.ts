@@ -62,11 +62,11 @@ const logDet = (M: number[][]) =>
   ).reduce((sum, row, i) => sum + Math.log(row[i]!), 0);
 
 describe('the evidence of a drift', () => {
-  const steps = [0.04, 0.08, 0.16, 0.32];
+  const steps = [0.1, 0.2, 0.4];
   const odds = (columns: number[][]) => {
     const still = direct(0, columns);
     const mean = steps.reduce((sum, step) => sum + Math.exp(direct(step, columns) - still), 0) / steps.length;
-    return Math.log((0.05 / 0.95) * mean);
+    return Math.log((0.03 / 0.97) * mean);
   };
   const found = walkEvidence(input, isNew);
 
@@ -75,13 +75,13 @@ describe('the evidence of a drift', () => {
       const fresh = [...kernel].map((t) => isNew[k * 4 + t]!);
       const expected = odds([fresh.map((v) => 1 - v), fresh]);
       expect(found.odds[k]).toBeCloseTo(expected, 8);
-      expect(found.classes[k]).toBeCloseTo(Math.log(0.95 * (1 + Math.exp(expected))), 8);
+      expect(found.classes[k]).toBeCloseTo(Math.log(0.97 * (1 + Math.exp(expected))), 8);
     }
   });
 
   test('and for no step', () => {
     const expected = odds([[...kernel].map(() => 1)]);
-    expect(found.none).toBeCloseTo(Math.log(0.95 * (1 + Math.exp(expected))), 8);
+    expect(found.none).toBeCloseTo(Math.log(0.97 * (1 + Math.exp(expected))), 8);
   });
 
   test('does not depend on the order of the classes', () => {
@@ -105,7 +105,7 @@ describe('the evidence of a drift', () => {
         },
         Uint8Array.from([0, 1]),
       ).odds[0]!;
-    expect(of(still)).toBeLessThan(Math.log(0.05));
+    expect(of(still)).toBeLessThan(Math.log(0.03));
     expect(of((i) => still(i) + 4 * Math.sin(i / 12))).toBeGreaterThan(Math.log(1000));
   });
 });
