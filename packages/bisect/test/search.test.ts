@@ -171,3 +171,18 @@ describe('a search on a graph', () => {
     expect(step).toMatchObject({ kind: 'done', culprit: 's5' });
   });
 });
+
+test('a level that few boots show is booted again before the search goes on there', () => {
+  const search = createSearch(line(64, { verify: false }));
+  const noise = wobble(1);
+  const boots = (n: number, level: number) => Array.from({ length: n }, () => level + noise());
+  observe(search, { sha: 'good', values: boots(5, 1000) });
+  observe(search, { sha: 'c64', values: boots(5, 1002) });
+  observe(search, { sha: 'c8', values: boots(20, 1002) });
+  const before = next(search);
+  if (before.kind !== 'probe') throw new Error(before.kind);
+  observe(search, { sha: 'c8', values: boots(60, 1002) });
+  const step = next(search);
+  // 85 boots at the new level, 5 at the old one.
+  expect(step).toMatchObject({ kind: 'confirm-ends', probes: [{ sha: 'good', boots: 1 }] });
+});
