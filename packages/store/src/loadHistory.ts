@@ -1,3 +1,4 @@
+import { bootFacts, kernelFacts } from './facts.ts';
 import { slotOfBlock } from './packBlocks.ts';
 import { unpackValues } from './packValues.ts';
 import { type Queryable, rows } from './query.ts';
@@ -28,77 +29,78 @@ export async function loadHistory(
     of.metric,
   ]);
   if (!metric) return EMPTY();
-  const kpi = await bootsOf(
+  const kpi = await newest(
     db,
     'loadHistory-kpi',
-    `select s.boot_id, s.value, b.kernel_id, b.started_at
-       from kpi_sample s join boot b on b.id = s.boot_id where s.testcase_id = $1 and s.metric_id = $3`,
+    `select boot_id, value from kpi_sample where testcase_id = $1 and metric_id = $3`,
     [of.testcaseId, of.limit, metric.id],
     of.tree,
   );
-  if (kpi) return withCommits(db, kpi);
-  const known = await bootsOf(
+  if (kpi) return withFacts(db, kpi.boots, kpi.values);
+  const boots = await newest(
     db,
     'loadHistory-boots',
-    `select b.id boot_id, null::float8 "value", b.kernel_id, b.started_at
-       from boot b where b.testcase_id = $1 and b.state = 'done'`,
+    `select boot_id, null::float8 "value" from (
+       select id boot_id from boot where testcase_id = $1 and state = 'done') b where true`,
     [of.testcaseId, of.limit],
     of.tree,
   );
-  if (!known) return EMPTY();
-  const values = await slotValues(db, of.testcaseId, metric.id, known.boots[0]!);
-  const chosen: Boots = { boots: [], kernels: [], at: [], values: [] };
-  known.boots.forEach((boot, i) => {
-    const value = values.get(boot);
-    if (value === undefined) return;
-    chosen.boots.push(boot);
-    chosen.kernels.push(known.kernels[i]!);
-    chosen.at.push(known.at[i]!);
-    chosen.values.push(value);
-  });
-  return withCommits(db, chosen);
+  if (!boots) return EMPTY();
+  const values = await slotValues(db, of.testcaseId, metric.id, boots.boots[0]!);
+  const having = boots.boots.filter((boot) => values.has(boot));
+  return withFacts(
+    db,
+    having,
+    having.map((boot) => values.get(boot)!),
+  );
 }
 
-type Boots = Pick<History, 'boots' | 'kernels' | 'at' | 'values'>;
-
 /**
- * The newest $2 boots of a statement as parallel arrays, oldest first, made by Postgres: parsing 10,000 rows costs four
- * times as much as reading them. null when there are none.
+ * The newest $2 rows of a statement as two arrays, oldest first, made by Postgres: parsing 10,000 rows costs four times as
+ * much as reading them. null when there are none.
  */
-async function bootsOf(
+async function newest(
   db: Queryable,
   name: string,
   text: string,
   values: unknown[],
   tree: string | undefined,
-): Promise<Boots | null> {
-  const ofTree = `and b.kernel_id in (select id from kernel where tree_id = (select id from tree where name = $${values.length + 1}))`;
-  const [row] = await rows<Boots>(
+): Promise<{ boots: number[]; values: number[] } | null> {
+  const ofTree = `and boot_id in (select x.id from boot x join kernel k on k.id = x.kernel_id
+                                   where x.testcase_id = $1 and k.tree_id = (select id from tree where name = $${values.length + 1}))`;
+  const [row] = await rows<{ boots: number[] | null; values: number[] }>(
     db,
     tree === undefined ? name : `${name}-tree`,
-    `select json_agg(boot_id) boots, json_agg(kernel_id) kernels, json_agg(at) at, json_agg("value") "values" from (
-       select boot_id, kernel_id, extract(epoch from started_at)::int at, "value" from (
-         ${text} ${tree === undefined ? '' : ofTree} order by boot_id desc limit $2) newest order by boot_id) x`,
+    `select json_agg(boot_id) boots, json_agg("value") "values" from (
+       ${text} ${tree === undefined ? '' : ofTree} order by boot_id desc limit $2) x`,
     tree === undefined ? values : [...values, tree],
   );
-  return row?.boots ? row : null;
+  return row?.boots ? { boots: row.boots.reverse(), values: row.values.reverse() } : null;
 }
 
-/** Adds each boot's commit. Kernels are fewer than boots: joined once each, a history takes a third of the time. */
-async function withCommits(db: Queryable, boots: Boots): Promise<History> {
-  const [row] = await rows<{ ids: number[] | null; shas: (string | null)[]; committed: (number | null)[] }>(
-    db,
-    'loadHistory-commits',
-    `select json_agg(k.id) ids, json_agg(k.sha) shas, json_agg(extract(epoch from c.committed_at)::int) committed
-       from kernel k left join commit c on c.sha = k.sha where k.id = any($1)`,
-    [[...new Set(boots.kernels)]],
-  );
-  const at = new Map(row?.ids?.map((id, i) => [id, i]));
-  const of = <T>(list: T[] | undefined, kernel: number) => list?.[at.get(kernel) ?? -1] ?? null;
+/** Adds when each boot ran, of what kernel and commit. */
+async function withFacts(db: Queryable, boots: number[], values: number[]): Promise<History> {
+  const factsOf = await bootFacts(db, boots);
+  const facts = boots.map((boot) => factsOf(boot));
+  // A boot that was deleted between two statements is left out.
+  if (facts.includes(undefined)) {
+    const there = boots.map((_, i) => i).filter((i) => facts[i]);
+    return withFacts(
+      db,
+      there.map((i) => boots[i]!),
+      there.map((i) => values[i]!),
+    );
+  }
+  const kernels = facts.map((fact) => fact!.kernel);
+  const commitOf = await kernelFacts(db, [...new Set(kernels)]);
+  const commits = kernels.map((kernel) => commitOf(kernel));
   return {
-    ...boots,
-    shas: boots.kernels.map((kernel) => of(row?.shas, kernel)),
-    committed: boots.kernels.map((kernel) => of(row?.committed, kernel)),
+    boots,
+    kernels,
+    shas: commits.map((commit) => commit?.sha ?? null),
+    at: facts.map((fact) => fact!.at),
+    committed: commits.map((commit) => commit?.committed ?? null),
+    values,
   };
 }
 

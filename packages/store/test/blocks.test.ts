@@ -50,3 +50,16 @@ test('a boot that is deleted is in no history, although its block keeps its numb
   expect(after.boots).toEqual(boots.filter((id) => id !== fixture.boots[7]!.id));
   expect(after.values).toHaveLength(values.length - 1);
 });
+
+test('what a history knows of a boot that has not ended is read again', async () => {
+  const { boots } = await history('m.5');
+  const move = (seconds: number, ended: boolean) =>
+    database.store.pool.query(
+      'update boot set started_at = to_timestamp($1), finished_at = case when $2 then now() end where id = $3',
+      [seconds, ended, boots.at(-1)],
+    );
+  const at = async () => (await history('m.5')).at.at(-1);
+  expect(await at()).toBe(1.7e9);
+  await move(1.8e9, true);
+  expect(await at()).toBe(1.8e9);
+});
