@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
 import type { ProgramMeta } from '@kdelta/jobs';
 import type { MetricInfo } from '@kdelta/matrix';
-import { loadPrograms } from '@kdelta/programs';
+import { loadPrograms, metricInfo } from '@kdelta/programs';
+import { nightlyHosts, readNightlyList, readNightlyResults, spreadOf } from './nightly/spread.ts';
 
 /** docs/programs.md, generated from the folders of programs/: `npm run docs:programs` writes it, a test compares. */
 export async function programsDoc(): Promise<string> {
@@ -20,6 +21,7 @@ export async function programsDoc(): Promise<string> {
     '',
     'An arrow says which way is better. A program without a package is built from its folder, or must be on the host, as its README says.',
     '',
+    ...spreads(of('benchmark')),
     '### Parameters',
     '',
     ...of('benchmark').flatMap(parameters),
@@ -52,6 +54,51 @@ function benchmarkRow(meta: ProgramMeta): string[] {
     packages(meta),
     text(meta.takes),
     existsSync(join(homeDir(), job)) ? code(job) : '',
+  ];
+}
+
+/** Every benchmark × host of the nightly list, measured or not yet, and why the others are not on it. */
+function spreads(metas: ProgramMeta[]): string[] {
+  const list = readNightlyList();
+  const results = readNightlyResults();
+  const rows = metas.flatMap((meta) =>
+    nightlyHosts(list, meta.name).flatMap((host) => {
+      const result = results.find((each) => each.program === meta.name && each.host === host);
+      if (!result) return [[meta.name, host, 'not measured yet', '', '', '', '', '']];
+      const took = spreadOf(result.seconds).mean;
+      return Object.entries(result.kpis).map(([name, values]) => {
+        const { mean, stddevPct } = spreadOf(values);
+        const unit = metricInfo(meta, name).unit ?? '';
+        return [
+          code(result.testcase),
+          host,
+          code(name),
+          `${Number(mean.toPrecision(5))} ${unit}`.trim(),
+          stddevPct === undefined ? '' : stddevPct.toFixed(2),
+          String(values.length),
+          `${Math.round(took)} s`,
+          `${result.load}`,
+        ];
+      });
+    }),
+  );
+  const without = metas.filter((meta) => nightlyHosts(list, meta.name).length === 0);
+  const from = [...new Set(results.map(({ date, machine, kernel }) => `${date}, ${machine}, ${code(kernel)}`))];
+  return [
+    '### Spread over boots',
+    '',
+    'The nightly list is `scripts/nightly/list.yaml`: `npm run nightly` boots each program on it with `kdelta run` and keeps its KPIs in',
+    '`docs/programs-nightly.json`, from which this table is made. The spread is the standard deviation over the boots in % of their mean;',
+    "a boot takes the time from its start to its end. The load is the machine's when the boots began: qemu-tcg runs in real time and shows",
+    'other work as spread, qemu-icount counts instructions.',
+    '',
+    ...(from.length > 0 ? [`Measured: ${from.join('; ')}.`, ''] : []),
+    table(['testcase', 'host', 'KPI', 'mean', 'stddev %', 'boots', 'a boot', 'load'], rows),
+    '',
+    'Not on the list, only their parsers are tried:',
+    '',
+    ...without.map(({ name }) => `- ${name}: ${list.programs[name]?.why ?? 'no host given'}.`),
+    '',
   ];
 }
 

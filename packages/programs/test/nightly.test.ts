@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { homeDir } from '@kdelta/home';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  kpisOf,
+  nightlyHosts,
+  readNightlyList,
+  readNightlyResults,
+  spreadOf,
+} from '../../../scripts/nightly/spread.ts';
+import { loadPrograms, type Programs } from '../src/index.ts';
+
+let programs: Programs;
+beforeAll(async () => {
+  programs = await loadPrograms([join(homeDir(), 'programs')]);
+});
+const list = readNightlyList();
+
+describe('the nightly list', () => {
+  it('has every benchmark, on hosts that exist or with a reason why on none', () => {
+    const benchmarks = [...programs.values()].filter(({ type }) => type === 'benchmark').map(({ name }) => name);
+    expect(Object.keys(list.programs).sort()).toEqual(benchmarks.sort());
+    for (const [name, entry] of Object.entries(list.programs)) {
+      const hosts = nightlyHosts(list, name);
+      expect(Boolean(entry.why), name).toBe(hosts.length === 0);
+      for (const host of hosts) expect(existsSync(join(homeDir(), 'hosts', `${host}.yaml`)), host).toBe(true);
+    }
+  });
+
+  it('gives parameters that the programs have', () => {
+    for (const [name, { hosts: _, why: __, ...params }] of Object.entries(list.programs))
+      expect(Object.keys(programs.get(name)!.params), name).toEqual(expect.arrayContaining(Object.keys(params)));
+  });
+});
+
+describe('the nightly results', () => {
+  it('are of programs, hosts and KPIs that the list and the folders have', () => {
+    for (const { program, host, kpis } of readNightlyResults()) {
+      expect(nightlyHosts(list, program), program).toContain(host);
+      const matrix = Object.fromEntries(Object.entries(kpis).map(([name, row]) => [`${program}.${name}`, row]));
+      expect(kpisOf(programs.get(program)!, matrix), program).toEqual(kpis);
+    }
+  });
+
+  it('are the KPIs of the program alone, boots without a number left out', () => {
+    const matrix = {
+      'dbench.throughput_MB/s': [1, null, 3],
+      'dbench.latency_max_ms': [1, 2, 3],
+      'vmstat.us': [1, 2, 3],
+    };
+    expect(kpisOf(programs.get('dbench')!, matrix)).toEqual({ 'throughput_MB/s': [1, 3] });
+  });
+
+  it('have the spread of n - 1: 90, 100 and 110 have 10 %, one boot has none', () => {
+    expect(spreadOf([90, 100, 110])).toEqual({ mean: 100, stddevPct: 10 });
+    expect(spreadOf([5])).toEqual({ mean: 5, stddevPct: undefined });
+  });
+});
