@@ -4,6 +4,7 @@ import { homeDir } from '@kdelta/home';
 import {
   expandJob,
   type HostFile,
+  InputError,
   isConfiguration,
   type JobFile,
   type Programs,
@@ -55,7 +56,22 @@ async function expand(file: string, host: string | undefined): Promise<Testcase[
   const programs = await loadPrograms(programRoots(process.env));
   const jobs = readJobs(file, programs);
   const hosts = host === undefined ? hostNames().map((name) => readHost(name)) : [readHost(host)];
-  return jobs.flatMap((job) => hosts.flatMap((on) => expandJob(job, on, programs)));
+  const refused: InputError[] = [];
+  const testcases = jobs.flatMap((job) =>
+    hosts.flatMap((on) => {
+      try {
+        return expandJob(job, on, programs);
+      } catch (error) {
+        // A host that can't run it, where no host was asked for, is no reason to hide the others.
+        if (!(error instanceof InputError) || host !== undefined) throw error;
+        refused.push(error);
+        return [];
+      }
+    }),
+  );
+  if (testcases.length === 0 && refused[0]) throw refused[0];
+  for (const { message } of refused) process.stderr.write(`kdelta: ${message}\n`);
+  return testcases;
 }
 
 /** A job file, or a configuration of those in jobs/. */
