@@ -1,5 +1,6 @@
 import { likelyNext, type Probe } from '@kdelta/bisect';
-import { type Db, kernel, wantKernel } from '@kdelta/store';
+import type { HostFile } from '@kdelta/jobs';
+import { type Db, host, kernel, wantKernel } from '@kdelta/store';
 import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import type { KernelRow, SearchState } from './bisectSearch.ts';
 import type { Next } from './context.ts';
@@ -13,6 +14,7 @@ const ahead = -1;
  * their build: the builder that loses its claim stops.
  */
 export async function buildAhead(tx: Db, state: SearchState, probes: Probe[], also: string[] = []): Promise<Next[]> {
+  if (await disturbs(tx, state)) return [];
   const built = new Set([...state.kernels].filter(([, k]) => k.state === 'built').map(([sha]) => sha));
   const likely = [...likelyNext(state.search, probes, { built, hosts: 1 }), ...also];
   const needed = new Set([...likely, ...probes.map((p) => p.sha)]);
@@ -27,6 +29,13 @@ export async function buildAhead(tx: Db, state: SearchState, probes: Probe[], al
     wanted.push(await wantKernel(tx, { kind, treeId: treeId!, sha, kconfig, kconfigHash, cmdline, priority: ahead }));
   }
   return wanted.filter((k) => k.state === 'wanted').map((k) => ({ step: 'build', id: k.id, attempt: k.attempt }));
+}
+
+/** Guests of this machine whose time is measured: a build beside them would be part of what they measure. */
+async function disturbs(tx: Db, { testcase }: SearchState): Promise<boolean> {
+  if (testcase.deterministic) return false;
+  const hosts = await tx.select({ config: host.config }).from(host).where(eq(host.tboxGroup, testcase.tboxGroup));
+  return hosts.some((h) => (h.config as HostFile).boot.method === 'qemu');
 }
 
 /** Takes away kernels that were asked for ahead, aren't built yet, and that nothing else has come to want. */

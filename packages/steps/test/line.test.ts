@@ -1,5 +1,5 @@
 import { buildRegistry } from '@kdelta/matrix';
-import { bisect, bisectProbe, boot, event, kernel, outbox, report } from '@kdelta/store';
+import { bisect, bisectProbe, boot, event, kernel, outbox, report, testcase } from '@kdelta/store';
 import { eq } from 'drizzle-orm';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
@@ -164,6 +164,15 @@ test('kernels are built ahead of need: after the first probe none waits for a bu
   expect(kernels.every((k) => k.state === 'built')).toBe(true);
   // Both answers of each probe have their kernel: at most twice those that were needed.
   expect(kernels.length).toBeLessThanOrEqual(2 * new Set(probes.map(({ probe }) => probe.sha)).size + 4);
+});
+
+test('nothing is built beside guests of this machine whose time is measured', async () => {
+  const lab = await openLab(ctx, range(), auto);
+  await ctx.db.update(testcase).set({ deterministic: false });
+  await lab.plan(0, 11);
+  await lab.settle();
+  expect((await ctx.db.select().from(bisect))[0]).toMatchObject({ state: 'done', culpritSha: lab.shas[7] });
+  expect((await ctx.db.select().from(kernel)).every((k) => k.priority >= 0)).toBe(true);
 });
 
 test('kernels asked for ahead give way to what is needed, and are forgotten when the search turns away', async () => {
