@@ -104,9 +104,7 @@ describe('a guest', () => {
       // 64 MiB less the page of the header.
       expect(swap).toContain('size: 65532');
       expect(swap).toContain('restored');
-      expect(await read('tail -n +2 /proc/swaps; ls -d /sys/block/zram1 2>&1')).toEqual([
-        "ls: cannot access '/sys/block/zram1': No such file or directory",
-      ]);
+      expect(await read('tail -n +2 /proc/swaps; ls -d /sys/block/zram1 2>/dev/null')).toEqual(['']);
     });
 
     it('keeps the kernel’s messages, with what was written to /dev/kmsg and marks of the program', async () => {
