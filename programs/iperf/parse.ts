@@ -1,10 +1,13 @@
 import { at, jsonDocuments, numberAt, type ParseContext, type Samples, Sink } from '@kdelta/programs/parsing';
 
-/** iperf3 `--json`: bits per second that the sender and the receiver saw, summed over the clients of one output. */
+/**
+ * iperf3 `--json`, or `--json-stream` (3.17), whose events are one document each: bits per second that the sender and the receiver
+ * saw, summed over the clients of one output.
+ */
 export function parse(lines: Iterable<string>, _context: ParseContext): Samples {
   const out = new Sink();
   const sums = new Map<string, number>();
-  for (const document of jsonDocuments(lines)) {
+  for (const document of whole(jsonDocuments(lines))) {
     const protocol = at(document, 'start', 'test_start', 'protocol');
     if (typeof protocol !== 'string' || at(document, 'error') !== undefined) continue;
     const sides = { sender: 'sum_sent', receiver: 'sum_received' };
@@ -20,4 +23,19 @@ export function parse(lines: Iterable<string>, _context: ParseContext): Samples 
   }
   for (const [name, value] of sums) out.add(name, value);
   return out.samples;
+}
+
+/** The documents, those of a stream's start and end events put together. A stream that failed has none. */
+function* whole(documents: Iterable<unknown>): Generator<unknown> {
+  let start: unknown;
+  for (const document of documents) {
+    const event = at(document, 'event');
+    if (event === undefined) yield document;
+    if (event === 'start') start = at(document, 'data');
+    if (event === 'error') start = undefined;
+    if (event === 'end') {
+      yield { start, end: at(document, 'data') };
+      start = undefined;
+    }
+  }
 }

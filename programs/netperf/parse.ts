@@ -4,6 +4,16 @@ type Kind = 'stream' | 'datagram' | 'transactions';
 
 const commandLine = /\bnetperf\b.*\s-t\s+\S+/;
 const duration = /\s-l\s+(\d+)\b/;
+/** The unit over the throughput's column, as `-f` chose it, and its 10^6 bits/s. */
+const unitHeader = /\s(10\^[369]bits|[KMG]Bytes) *\/sec\b/;
+const megabits: Record<string, number> = {
+  '10^3bits': 1e-3,
+  '10^6bits': 1,
+  '10^9bits': 1e3,
+  KBytes: (8 * 2 ** 10) / 1e6,
+  MBytes: (8 * 2 ** 20) / 1e6,
+  GBytes: (8 * 2 ** 30) / 1e6,
+};
 
 /**
  * netperf's classic output of many clients: means and sums over them of 10^6 bits/s (streams) or transactions/s (`_RR`, `_CRR`),
@@ -18,6 +28,7 @@ export function parse(lines: Iterable<string>, context: ParseContext): Samples {
   let workload = 0;
   let kind: Kind | undefined;
   let asked: number | undefined;
+  let scale = 1;
   for (const line of lines) {
     if (context.unterminated) return out.samples;
     if (commandLine.test(line)) {
@@ -25,19 +36,20 @@ export function parse(lines: Iterable<string>, context: ParseContext): Samples {
       asked = Number(duration.exec(line)?.[1]) || undefined;
     }
     kind = kindOf(line) ?? kind;
+    scale = megabits[unitHeader.exec(line)?.[1] ?? ''] ?? scale;
     const numbers = readRow(line);
     if (!numbers || !kind) continue;
     if (kind === 'stream' && numbers.length >= 5) {
-      sent.push(numbers[4]!);
-      workload += (numbers[4]! * 1e6 * (asked ?? numbers[3]!)) / 8 / numbers[2]!;
+      sent.push(numbers[4]! * scale);
+      workload += (numbers[4]! * scale * 1e6 * (asked ?? numbers[3]!)) / 8 / numbers[2]!;
     } else if (kind === 'transactions' && numbers.length >= 6) {
       sent.push(numbers[5]!);
       workload += numbers[5]! * (asked ?? numbers[4]!);
     } else if (kind === 'datagram' && numbers.length >= 6) {
-      sent.push(numbers[5]!);
+      sent.push(numbers[5]! * scale);
       workload += numbers[3]!;
     } else if (kind === 'datagram' && numbers.length >= 4 && received.length < sent.length) {
-      received.push(numbers[3]!);
+      received.push(numbers[3]! * scale);
     }
   }
   if (sent.length === 0 || sent.length < started) return out.samples;

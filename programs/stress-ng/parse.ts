@@ -1,13 +1,16 @@
 import { type ParseContext, type Samples, Sink } from '@kdelta/programs/parsing';
 
 const decimal = String.raw`\d+\.\d\d`;
-/** `info` rows of old versions end after the two rates, `metrc` rows of new ones have CPU use and memory behind them. */
+/** `--timestamp` puts the time of day first. */
+const start = String.raw`^stress-ng: (?:\d\d:\d\d:\d\d\.\d+ )?`;
+/** Rows of old versions end after the two rates; newer ones have CPU use, the newest memory too behind them. */
 const row = new RegExp(
-  String.raw`^stress-ng: (?:info|metrc): +\[\d+\] +(\S+) +(\d+) +${decimal} +${decimal} +${decimal} +(${decimal}) +${decimal}(?: +${decimal} +\d+)?$`,
+  String.raw`${start}(?:info|metrc): +\[\d+\] +(\S+) +(\d+) +${decimal} +${decimal} +${decimal} +(${decimal}) +${decimal}(?: +${decimal}(?: +\d+)?)?$`,
 );
-const extra =
-  /^stress-ng: (?:info|metrc): +\[\d+\] +(\S+) +(\d+\.\d+) (\S.*?) \((?:average per stressor|\w+ mean of \d+ instances?)\)$/;
-const failure = /^stress-ng: (?:fail|error): +\[\d+\] +(?:stress-ng-)?([\w-]+): /;
+const extra = new RegExp(
+  String.raw`${start}(?:info|metrc): +\[\d+\] +(\S+) +(\d+\.\d+) (\S.*?) \((?:average per stressor|\w+ mean of \d+ instances?)\)$`,
+);
+const failure = new RegExp(String.raw`${start}(?:fail|error): +\[\d+\] +(?:stress-ng-)?([\w-]+): `);
 
 /**
  * stress-ng `--metrics-brief`: per stressor `ops`, `ops_per_sec` (real time) and its own figures, each with `pass: 1`; a stressor that

@@ -1,7 +1,7 @@
-import { type ParseContext, type Samples, Sink } from '@kdelta/programs/parsing';
+import { fields, type ParseContext, type Samples, Sink } from '@kdelta/programs/parsing';
 
 /**
- * turbostat's tables: a header of tab-separated names, then the row for the whole machine (its CPU column, if any, is `-`) and
+ * turbostat's tables: a header of names (between tabs, or blanks before Linux 4.10), then the row for the whole machine (its CPU column, if any, is `-`) and
  * perhaps one per CPU, which are skipped. Each table is one sample.
  */
 export function parse(lines: Iterable<string>, context: ParseContext): Samples {
@@ -9,8 +9,8 @@ export function parse(lines: Iterable<string>, context: ParseContext): Samples {
   let columns: string[] = [];
   for (const line of lines) {
     if (context.unterminated) break;
-    const cells = line.trimEnd().split(/\t+/);
-    if (cells.includes('Avg_MHz') || cells.includes('Busy%')) {
+    const cells = line.includes('\t') ? line.trimEnd().split(/\t+/) : fields(line);
+    if (cells.includes('Avg_MHz') || cells.includes('Busy%') || cells.includes('%Busy')) {
       columns = cells;
       continue;
     }
