@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
@@ -111,5 +111,36 @@ describe('cpufreq_governor', () => {
         );
       }
     },
+  );
+});
+
+describe('kernbench', () => {
+  const tools = ['/usr/bin/time', '/usr/bin/make', '/usr/bin/cc'].every((tool) => existsSync(tool));
+  it.skipIf(!tools)(
+    'compiles a project of its own and prints averages that its parser reads',
+    async () => {
+      const tmp = join(dir, 'kernbench');
+      mkdirSync(tmp);
+      const output = execFileSync('dash', [join(programs.get('kernbench')!.dir, 'run')], {
+        cwd: tmp,
+        env: {
+          PATH: process.env.PATH,
+          LC_ALL: 'C',
+          KD_TMP: tmp,
+          KD_REPRODUCE: join(tmp, 'reproduce'),
+          source: 'project',
+          files: '1',
+          iterations: '2',
+          nr_threads: '1',
+        },
+      });
+      const { samples, missing } = await parseOutput(programs.get('kernbench')!, output, { cacheDir: dir });
+      expect(missing).toEqual([]);
+      expect(samples['kernbench.elapsed_time']![0]).toBeGreaterThan(0);
+      expect(samples['kernbench.user_time_stddev']).toHaveLength(1);
+      // GNU time's lines of both compiles, the warm-up's not among them.
+      expect(readFileSync(join(tmp, 'times'), 'utf8').trim().split('\n')).toHaveLength(2);
+    },
+    120_000,
   );
 });
