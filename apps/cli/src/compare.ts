@@ -94,14 +94,19 @@ async function compareFiles(names: string[], options: Options): Promise<number> 
     requireCommon(base, head, names[0]!, names[i + 1]!, registry);
     return judge({ base, head, history, registry, deterministic, wantPct });
   });
+  const printed = options.kpi && !options.all ? judgements.map(onlyKpis) : judgements;
   const output = options.json
-    ? `${JSON.stringify(heads.length === 1 ? judgementJson(judgements[0]!) : judgements.map(judgementJson))}\n`
+    ? `${JSON.stringify(heads.length === 1 ? judgementJson(printed[0]!) : printed.map(judgementJson))}\n`
     : options.csv
-      ? csvOf(judgements, names.slice(1))
+      ? csvOf(printed, names.slice(1))
       : await tableOf(names, matrices, judgements, options);
   process.stdout.write(output);
   const regressed = judgements.some((judgement) => judgement.deltas.some((d) => d.kpi && d.verdict === 'regression'));
   return regressed ? 1 : 0;
+}
+
+function onlyKpis(judgement: Judgement): Judgement {
+  return { ...judgement, deltas: judgement.deltas.filter((delta) => delta.kpi) };
 }
 
 /** MMTests' table of matrices, or of a work log's runs; it judges nothing, so its exit status is 0. */
