@@ -4,11 +4,11 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
 import { loadPrograms } from '@kdelta/programs';
-import { stringify } from 'yaml';
 import {
   kpisOf,
   type NightlyResult,
   nightlyHosts,
+  nightlyJob,
   readNightlyList,
   readNightlyResults,
   resultsFile,
@@ -63,13 +63,11 @@ for (const { program, host } of plan) {
 process.exitCode = bad > 0 ? 1 : 0;
 
 function boot(program: string, host: string): NightlyResult | undefined {
-  const { hosts: _, why: __, ...params } = list.programs[program]!;
   const dir = mkdtempSync(join(tmpdir(), 'kdelta-nightly-'));
   const load = Number((loadavg()[0] ?? 0).toFixed(1));
   try {
     const job = join(dir, `${program}.yaml`);
-    const head = { suite: program, testcase: program, category: 'benchmark' };
-    writeFileSync(job, `${stringify({ ...head, ...params, cpufreq_governor: 'performance' })}${program}:\n`);
+    writeFileSync(job, nightlyJob(list, program));
     const args = ['run', job, '--host', host, '--kernel', list.kernel, '--boots', String(list.boots), '--json'];
     const run = spawnSync(process.execPath, [join(homeDir(), 'dist/kdelta.mjs'), ...args], {
       encoding: 'utf8',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
 import type { ProgramMeta } from '@kdelta/jobs';
 import { metricInfo } from '@kdelta/programs';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 
 /** scripts/nightly/list.yaml. */
 export interface NightlyList {
@@ -50,6 +50,13 @@ export function readNightlyList(): NightlyList {
 /** Hosts on which the list boots `program`. */
 export function nightlyHosts(list: NightlyList, program: string): string[] {
   return list.programs[program]?.hosts ?? (list.programs[program] ? list.hosts : []);
+}
+
+/** The job of one entry: its parameters, with the governor that the seeds' jobs have. */
+export function nightlyJob(list: NightlyList, program: string): string {
+  const { hosts: _, why: __, ...params } = list.programs[program] ?? {};
+  const head = { suite: program, testcase: program, category: 'benchmark' };
+  return `${stringify({ ...head, ...params, cpufreq_governor: 'performance' })}${program}:\n`;
 }
 
 /** The kept results; none before the first night. */

@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
+import { expandJob, parseHost, parseJob } from '@kdelta/jobs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   kpisOf,
   nightlyHosts,
+  nightlyJob,
   readNightlyList,
   readNightlyResults,
   spreadOf,
@@ -28,9 +30,15 @@ describe('the nightly list', () => {
     }
   });
 
-  it('gives parameters that the programs have', () => {
-    for (const [name, { hosts: _, why: __, ...params }] of Object.entries(list.programs))
-      expect(Object.keys(programs.get(name)!.params), name).toEqual(expect.arrayContaining(Object.keys(params)));
+  it('expands to one testcase an entry on each of its hosts', () => {
+    const file = (name: string) => join(homeDir(), 'hosts', `${name}.yaml`);
+    for (const name of Object.keys(list.programs))
+      for (const hostName of nightlyHosts(list, name)) {
+        const [job, ...more] = parseJob(nightlyJob(list, name), `${name}.yaml`, programs);
+        expect(more).toEqual([]);
+        const host = parseHost(readFileSync(file(hostName), 'utf8'), file(hostName));
+        expect(expandJob(job!, host, programs), name).toHaveLength(1);
+      }
   });
 });
 
@@ -56,4 +64,12 @@ describe('the nightly results', () => {
     expect(spreadOf([90, 100, 110])).toEqual({ mean: 100, stddevPct: 10 });
     expect(spreadOf([5])).toEqual({ mean: 5, stddevPct: undefined });
   });
+});
+
+it('jobs/dbench-monitors.yaml has every monitor but those that change what is measured', () => {
+  const file = join(homeDir(), 'jobs/dbench-monitors.yaml');
+  const [job] = parseJob(readFileSync(file, 'utf8'), file, programs);
+  const all = [...programs.values()].filter(({ type }) => type === 'monitor').map(({ name }) => name);
+  const left = all.filter((name) => !job!.monitors.some((monitor) => monitor.name === name));
+  expect(left.sort()).toEqual(['ftrace', 'perf-profile', 'pgfault-latency']);
 });
