@@ -1,3 +1,4 @@
+import { KERNELS, KERNELS_NOTE } from './kernels.ts';
 import type { Rows } from './sections.ts';
 
 const TITLES: Record<string, string> = {
@@ -11,6 +12,7 @@ const TITLES: Record<string, string> = {
   graph: 'Histories of 2,000 commits, topic branches three deep, d = 2',
   real: 'A real bisect job of Chromium, its runs in random orders (measured data)',
   speed: 'Time of one update and choice (measured)',
+  kernels: 'Real kernels (measured)',
 };
 
 export function renderTables(sections: Record<string, Rows>): string {
@@ -26,12 +28,13 @@ export function renderTables(sections: Record<string, Rows>): string {
     '',
   ];
   for (const [name, title] of Object.entries(TITLES)) {
-    const rows = sections[name];
+    const rows = name === 'kernels' ? KERNELS : sections[name];
     if (rows === undefined || rows.length === 0) continue;
     const columns = Object.keys(rows[0]!);
     parts.push(`## ${title}`, '', `| ${columns.join(' | ')} |`, `|${columns.map(() => '---').join('|')}|`);
     for (const row of rows) parts.push(`| ${columns.map((c) => row[c] ?? '').join(' | ')} |`);
     parts.push('');
+    if (name === 'kernels') parts.push(KERNELS_NOTE, '');
   }
   return parts.join('\n');
 }
