@@ -99,6 +99,24 @@ describe('a guest', () => {
       expect(await read('blkid -p /dev/vdc; echo $?; grep -c vdc /proc/mounts')).toEqual(['2', '0']);
     });
 
+    it('never overwrites a disk that is mounted, or that somebody else has used', async () => {
+      const setup = (disk: string) =>
+        read(
+          `mkdir -p /tmp/own && cd /tmp && env disk=ext4 scratch_disk=${disk} KD_OUT=/tmp/own KD_TMP=/tmp/own/mnt KD_REPRODUCE=/dev/null sh ${base()}/programs/disk/setup; echo $?`,
+        );
+      expect(await setup('/dev/vda')).toEqual([
+        expect.stringMatching(/^# refused: \/dev\/vda is (mounted|not blank)/),
+        '1',
+      ]);
+      await host.shell.exec('mkfs.ext4 -q -F -L photos /dev/vdc');
+      expect(await setup('serial:scratch-4096M')).toEqual([
+        '# refused: /dev/vdc is not blank and not made by kdelta; wipe it by hand (wipefs -a)',
+        '1',
+      ]);
+      expect(await read('blkid -p -o value -s LABEL /dev/vdc')).toEqual(['photos']);
+      expect(await setup('serial:other')).toEqual(['# refused: this host has no scratch disk (serial:other)', '1']);
+    });
+
     it('swaps to compressed memory meanwhile, and not afterwards', async () => {
       const swap = await read(`cat ${base()}/out/swapon`);
       // 64 MiB less the page of the header.
