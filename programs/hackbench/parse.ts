@@ -21,7 +21,8 @@ export function parse(lines: Iterable<string>, context: ParseContext): Samples {
       open ||= context.unterminated;
       continue;
     }
-    open = false;
+    // A time may be whole before its line is: what the output's next line would have been isn't known then.
+    open = context.unterminated;
     const rate = (messages * 1000) / seconds;
     rates.push(rate);
     if (!instances.has(instance)) instances.set(instance, []);

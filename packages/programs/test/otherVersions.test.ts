@@ -165,6 +165,16 @@ describe('hackbench', () => {
   });
 });
 
+describe('hackbench cut within the end of a line', () => {
+  it('has no mean, though the time before it is whole', async () => {
+    const run = 'Running in process mode with 1 groups\nEach sender will pass 500 messages of 100 bytes\nTime: 0.250';
+    expect({ ...(await parseWith('hackbench', `${run}\n${run}`, cacheDir)) }).toEqual({});
+    expect({ ...(await parseWith('hackbench', `${run}\n${run}\n`, cacheDir)) }).toMatchObject({
+      throughput_avg: [2_000_000],
+    });
+  });
+});
+
 describe('mpstat', () => {
   it('with localised numbers loses those items, with the time of day in words its time only', async () => {
     const item = (stamp: string, usr: string) =>
