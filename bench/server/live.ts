@@ -29,7 +29,7 @@ export async function openPages(store: Store, base: string, rss: () => Promise<n
     { path: `/bisects/${bisect}`, subject: `bisect:${bisect}` },
   ];
   // What the server needs to draw these pages at all is not the cost of keeping them open.
-  for (let i = 0; i < 10; i++) for (const kind of kinds) await text(kind.path);
+  for (let i = 0; i < 100; i++) await Promise.all(kinds.map((kind) => text(kind.path)));
   const before = await rss();
 
   let heard: (path: string) => void = () => {};
