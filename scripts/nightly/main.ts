@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
-import { loadPrograms } from '@kdelta/programs';
+import { findProgram, loadPrograms } from '@kdelta/programs';
 import {
   kpisOf,
   type NightlyResult,
@@ -33,15 +33,21 @@ interface Run {
 
 const list = readNightlyList();
 const programs = await loadPrograms([join(homeDir(), 'programs')]);
+const benchmarks = [
+  ...new Set([
+    ...Object.keys(list.programs),
+    ...[...programs.values()].filter(({ type }) => type === 'benchmark').map(({ name }) => name),
+  ]),
+];
 const asked = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
 const onlyMissing = process.argv.includes('--missing');
-for (const name of asked) if (!list.programs[name]) throw new Error(`${name} is not in scripts/nightly/list.yaml`);
+for (const name of asked) findProgram(programs, name);
 
 const has = (program: string, host: string) =>
   readNightlyResults().some((result) => result.program === program && result.host === host);
 // The counting host first: what other work the machine has doesn't show there.
 const plan = list.hosts
-  .flatMap((host) => Object.keys(list.programs).map((program) => ({ program, host })))
+  .flatMap((host) => benchmarks.map((program) => ({ program, host })))
   .filter(({ program, host }) => nightlyHosts(list, program).includes(host))
   .filter(({ program }) => asked.length === 0 || asked.includes(program))
   .filter(({ program, host }) => !(onlyMissing && has(program, host)));

@@ -47,9 +47,9 @@ export function readNightlyList(): NightlyList {
   return parse(readFileSync(join(dir, 'list.yaml'), 'utf8')) as NightlyList;
 }
 
-/** Hosts on which the list boots `program`. */
+/** Hosts on which `program` is booted: a benchmark that the list doesn't have runs with its defaults on all. */
 export function nightlyHosts(list: NightlyList, program: string): string[] {
-  return list.programs[program]?.hosts ?? (list.programs[program] ? list.hosts : []);
+  return list.programs[program]?.hosts ?? list.hosts;
 }
 
 /** The job of one entry: its parameters, with the governor that the seeds' jobs have. */
