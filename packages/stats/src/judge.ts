@@ -12,7 +12,7 @@ import { summarise } from './summary.ts';
 import type { Delta, Flag, JudgeInput, Judgement, MetricRow, Side, Verdict } from './types.ts';
 
 /** Changes whenever the same boots could get another judgement. */
-export const JUDGE_VERSION = '3';
+export const JUDGE_VERSION = '4';
 
 /** What is known of one metric before the families are closed. All variances, errors and effects are relative. */
 interface Candidate {
@@ -407,10 +407,20 @@ function pctOf(effect: number, c: Candidate): number {
   return (100 * effect * c.level) / Math.abs(c.base.mean);
 }
 
-/** Without a word about time, all of base ran before all of head, in the order of the columns. */
+/**
+ * Without a word about time, all of base ran before all of head, in the order of the columns. A boot without any value
+ * takes no time: a column of nothing must not move the others.
+ */
 function orderOf(input: JudgeInput): { base: number[]; head: number[] } {
-  const n = input.base.boots.length;
-  return input.order ?? { base: input.base.boots.map((_, i) => i), head: input.head.boots.map((_, i) => n + i) };
+  if (input.order) return input.order;
+  let ran = 0;
+  const of = (matrix: JudgeInput['base']) => matrix.boots.map((_, boot) => (hasValue(matrix, boot) ? ran++ : ran));
+  return { base: of(input.base), head: of(input.head) };
+}
+
+function hasValue(matrix: JudgeInput['base'], boot: number): boolean {
+  for (const values of matrix.metrics.values()) if (values[boot] !== null && values[boot] !== undefined) return true;
+  return false;
 }
 
 /** Flags under which a difference says nothing about the commit. */

@@ -82,28 +82,126 @@ function split(values: number[][], from: number, scale = 1): Record<string, numb
   return Object.fromEntries(values.map((row, i) => [`m${i}`, row.slice(from, from + 3).map((v) => v * scale)]));
 }
 
-function verdicts(deltas: Delta[]): Record<string, string> {
-  return Object.fromEntries(deltas.map((delta) => [delta.metric, delta.verdict]).sort());
+function byMetric(deltas: Delta[]): Map<string, Delta> {
+  return new Map(deltas.map((delta) => [delta.metric, delta] as const).sort((a, b) => (a[0] < b[0] ? -1 : 1)));
 }
+
+const factor = (percent: number) => 1 + percent / 100;
+
+function near(actual: number, expected: number): void {
+  expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-7 * Math.max(1, Math.abs(expected)));
+}
+
+describe('flags', () => {
+  const kpi = 'fxmark.works/sec';
+  const history = [0, 1, 2, 3].map((k) => matrixFromObject({ [kpi]: [100 + k, 100.1 + k, 99.9 + k, 100 + k] }));
+
+  it('drift: the metric moves with time, boot by boot, and that explains the difference', () => {
+    // One straight line over ten boots, with a scatter of its hundredth part.
+    const at = (i: number) => 100 + 2 * i + (i % 2 ? 0.02 : -0.02);
+    const times = { base: [0, 1, 2, 3, 4], head: [5, 6, 7, 8, 9] };
+    const delta = compare({ [kpi]: times.base.map(at) }, { [kpi]: times.head.map(at) }, { order: times }).deltas[0]!;
+    expect(delta.flags).toContain('drift');
+    expect(delta.verdict).toBe('inconclusive');
+  });
+
+  it('a step between interleaved boots is no drift', () => {
+    const order = { base: [0, 3, 4, 7, 8], head: [1, 2, 5, 6, 9] };
+    const boots = [100, 100.2, 99.8, 100.1, 99.9];
+    const delta = compare({ [kpi]: boots }, { [kpi]: boots.map((value) => value + 10) }, { order }).deltas[0]!;
+    expect(delta.flags).not.toContain('drift');
+    expect(delta.verdict).toBe('improvement');
+  });
+
+  it('unstable: boots scatter a hundred times more than history does, and no verdict comes of it', () => {
+    const delta = compare({ [kpi]: [90, 100, 110, 95, 105] }, { [kpi]: [60, 70, 80, 65, 75] }, { history }).deltas[0]!;
+    expect(delta.flags).toContain('unstable');
+    expect(delta.verdict).toBe('inconclusive');
+  });
+
+  it('environment: the machine has other memory, so no KPI speaks of the commit', () => {
+    const name = 'meminfo.MemTotal';
+    const was = { [kpi]: [100, 100.1, 99.9], [name]: [4e6, 4e6, 4e6] };
+    const is = { [kpi]: [80, 80.1, 79.9], [name]: [2e6, 2e6, 2e6] };
+    const judgement = compare(was, is);
+    for (const delta of judgement.deltas) {
+      expect(delta.flags).toContain('environment');
+      expect(delta.verdict).toBe('inconclusive');
+    }
+    expect(compare(was, { ...is, [name]: was[name] }).verdict).toBe('regression');
+  });
+
+  it('no-history: told apart from a metric whose history is known', () => {
+    const boots = { [kpi]: [100, 100.1, 99.9] };
+    expect(compare(boots, boots).deltas[0]!.flags).toContain('no-history');
+    expect(compare(boots, boots, { history }).deltas[0]!.flags).not.toContain('no-history');
+  });
+});
 
 describe('properties', () => {
   it('swapping the kernels mirrors every delta', () => {
     fc.assert(
       fc.property(rows, (values) => {
-        const forth = compare(split(values, 0), split(values, 3));
-        const back = compare(split(values, 3), split(values, 0));
-        expect(verdicts(back.deltas)).toEqual(verdicts(forth.deltas));
+        // When the boots ran goes with them: `drift` is about time.
+        const [first, last] = [
+          [0, 1, 2],
+          [3, 4, 5],
+        ] as [number[], number[]];
+        const order = { base: first, head: last };
+        const turned = { base: last, head: first };
+        const forth = byMetric(compare(split(values, 0), split(values, 3), { order }).deltas);
+        const back = byMetric(compare(split(values, 3), split(values, 0), { order: turned }).deltas);
+        expect([...back.keys()]).toEqual([...forth.keys()]);
+        for (const [metric, there] of forth) {
+          const here = back.get(metric)!;
+          expect(here.verdict).toBe(there.verdict);
+          expect(here.flags).toEqual(there.flags);
+          expect([here.base, here.head]).toEqual([there.head, there.base]);
+          near(here.changeAbs!, -there.changeAbs!);
+          // A change by x % one way is one by 1/(1 + x/100) the other way; so are the ends of its interval, turned.
+          near(factor(here.changePct!), 1 / factor(there.changePct!));
+          near(factor(here.ci95Pct![0]), 1 / factor(there.ci95Pct![1]));
+          near(factor(here.ci95Pct![1]), 1 / factor(there.ci95Pct![0]));
+          near(here.p!, there.p!);
+          near(here.q!, there.q!);
+          near(here.detectablePct!, there.detectablePct!);
+        }
       }),
       { numRuns: 50 },
     );
   });
 
-  it('scaling a metric by a power of two changes no verdict', () => {
+  it('a rise that is better one way is a fall that is worse the other way', () => {
+    const kpi = 'fxmark.works/sec';
     fc.assert(
-      fc.property(rows, fc.integer({ min: -8, max: 8 }), (values, power) => {
-        const plain = compare(split(values, 0), split(values, 3));
-        const scaled = compare(split(values, 0, 2 ** power), split(values, 3, 2 ** power));
-        expect(verdicts(scaled.deltas)).toEqual(verdicts(plain.deltas));
+      fc.property(fc.double({ min: 1.1, max: 3, noNaN: true }), (rise) => {
+        const slow = { [kpi]: [100, 100.5, 99.5] };
+        const fast = { [kpi]: slow[kpi]!.map((value) => value * rise) };
+        expect(compare(slow, fast).deltas[0]!.verdict).toBe('improvement');
+        expect(compare(fast, slow).deltas[0]!.verdict).toBe('regression');
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('scaling one metric by a power of two changes no verdict and no number of the change', () => {
+    fc.assert(
+      fc.property(rows, fc.integer({ min: -8, max: 8 }), fc.nat(), (values, power, pick) => {
+        const scaledRow = pick % values.length;
+        const scale = (row: number[], i: number) => (i === scaledRow ? row.map((value) => value * 2 ** power) : row);
+        const plain = byMetric(compare(split(values, 0), split(values, 3)).deltas);
+        const turned = values.map(scale);
+        const scaled = byMetric(compare(split(turned, 0), split(turned, 3)).deltas);
+        for (const [metric, delta] of plain) {
+          const { verdict, changePct, ci95Pct, p, q, detectablePct, flags } = scaled.get(metric)!;
+          const want = delta;
+          expect([verdict, flags]).toEqual([want.verdict, want.flags]);
+          near(changePct!, want.changePct!);
+          near(ci95Pct![0], want.ci95Pct![0]);
+          near(p!, want.p!);
+          near(q!, want.q!);
+          near(detectablePct!, want.detectablePct!);
+        }
       }),
       { numRuns: 50 },
     );
@@ -123,10 +221,21 @@ describe('properties', () => {
 
   it('a boot without any value changes nothing', () => {
     fc.assert(
-      fc.property(rows, (values) => {
-        const holed = Object.fromEntries(Object.entries(split(values, 0)).map(([k, row]) => [k, [...row, Number.NaN]]));
+      fc.property(rows, fc.nat(3), (values, at) => {
+        const holed = (from: number, at: number) =>
+          Object.fromEntries(
+            Object.entries(split(values, from)).map(([k, row]) => [k, row.toSpliced(at, 0, Number.NaN)]),
+          );
         const plain = compare(split(values, 0), split(values, 3));
-        expect(verdicts(compare(holed, split(values, 3)).deltas)).toEqual(verdicts(plain.deltas));
+        const other = compare(holed(0, at), holed(3, at));
+        const bare = (deltas: Delta[]) =>
+          deltas.map(({ base, head, ...rest }) => ({
+            ...rest,
+            base: { ...base, values: [] },
+            head: { ...head, values: [] },
+          }));
+        expect(bare(other.deltas)).toEqual(bare(plain.deltas));
+        expect(other.verdict).toBe(plain.verdict);
       }),
       { numRuns: 50 },
     );
