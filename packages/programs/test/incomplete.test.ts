@@ -8,10 +8,19 @@ import { parseWith } from './vectors.ts';
 const cacheDir = mkdtempSync(join(tmpdir(), 'kdelta-incomplete-'));
 afterAll(() => rmSync(cacheDir, { recursive: true }));
 
-const { rows } = JSON.parse(readFileSync(join(homeDir(), 'packages/stats/test/lkp-inputs.json'), 'utf8'))
-  .incomplete as { rows: { program: string; raw: string }[] };
+const { incomplete, trailing } = JSON.parse(
+  readFileSync(join(homeDir(), 'packages/stats/test/lkp-inputs.json'), 'utf8'),
+) as {
+  incomplete: { rows: { program: string; raw: string }[] };
+  trailing: { program: string; raw: string; expect: { files_per_sec: number } };
+};
 
-it.each(rows)('an aborted $program has no number, and certainly no 0', async ({ program, raw }) => {
+it.each(incomplete.rows)('an aborted $program has no number, and certainly no 0', async ({ program, raw }) => {
   const samples = await parseWith(program, raw, cacheDir);
   expect(Object.keys(samples).filter((name) => name !== 'clients' && name !== 'procs')).toEqual([]);
+});
+
+it("takes fs_mark's rate from its table, not from the percentiles below it", async () => {
+  const samples = await parseWith(trailing.program, trailing.raw, cacheDir);
+  expect(samples.files_per_sec).toEqual([trailing.expect.files_per_sec]);
 });
