@@ -542,7 +542,7 @@ export const event = pgTable(
   (t) => [index('event_subject').on(t.subject, t.id), index('event_kind').on(t.kind, t.id)],
 );
 
-/** Noise model of a metric at a testcase: derived from boots, rebuilt by `kdelta noise rebuild`. */
+/** Noise model of a metric at a testcase, derived from boots. Not filled yet: the judge works it out from the boots each time. */
 export const noise = pgTable(
   'noise',
   {
