@@ -3,8 +3,7 @@ import type { Rows } from './sections.ts';
 
 const TITLES: Record<string, string> = {
   accuracy: 'Gaussian noise, 1,000 commits, nothing known before',
-  history:
-    'The same with 20 degrees of freedom of noise history and 5 + 5 boots of the pair, which are not counted (not yet repeated with the search as it is now)',
+  history: 'The same with 20 degrees of freedom of noise history and 5 + 5 boots of the pair, which are not counted',
   rivals: 'Rivals on the same seeds',
   calibration: 'Calibration: stated certainty and share right, d = 2',
   null: 'Ranges without a step, budget 200 boots',
