@@ -193,7 +193,8 @@ function scarceEnd(search: Search, now: Posterior): Next | null {
     total += boots;
     fresh += boots * (commit < 0 ? 0 : Math.min(1, below[commit]! / known));
   }
-  const least = SCARCE * total;
+  // Of the boots spent: a base that history booted hundreds of times doesn't ask for dozens of bad.
+  const least = SCARCE * Math.min(total, search.spent);
   const sha = fresh < least ? search.input.bad : total - fresh < least ? search.input.good : null;
   if (sha === null) return null;
   const why = `few boots show the level of ${sha === search.input.good ? 'good' : 'bad'}`;

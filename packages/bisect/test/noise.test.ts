@@ -115,6 +115,14 @@ describe('what is known besides boots', () => {
     }
   });
 
+  test('hundreds of stored boots of good ask for no boots of bad before the first probe', () => {
+    const noise = gaussian(5);
+    const search = createSearch(line(100));
+    for (let i = 0; i < 300; i++) observe(search, { sha: 'good', values: [100 + noise()], stored: true });
+    for (let i = 0; i < 6; i++) observe(search, { sha: 'c100', values: [103 + noise()], stored: true });
+    expect(next(search).kind).toBe('probe');
+  });
+
   test('a commit that touches no file of the build keeps a small chance', () => {
     const search = createSearch(line(3, { prior: { c2: 0.02 }, noise: { sd: 0.001, df: 30 } }));
     observe(search, { sha: 'good', values: [100] });

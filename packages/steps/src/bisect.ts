@@ -264,7 +264,8 @@ async function kernelOf(tx: Db, state: SearchState, sha: string): Promise<Kernel
     const [row] = await tx.update(kernel).set(again).where(eq(kernel.id, known.id)).returning();
     return row!;
   }
-  if (known) return needNow(tx, known, 10);
+  const needed = known && (await needNow(tx, known, 10));
+  if (needed) return needed;
   const { kind, treeId, kconfig, kconfigHash, cmdline } = state.template;
   return wantKernel(tx, { kind, treeId: treeId!, sha, kconfig, kconfigHash, cmdline, priority: 10 });
 }

@@ -56,9 +56,9 @@ export async function forget(tx: Db, ids: number[]): Promise<void> {
     );
 }
 
-/** The kernel, now needed: no longer one of those that wait for others, nor forgotten. */
-export async function needNow(tx: Db, k: KernelRow, priority: number): Promise<KernelRow> {
+/** The kernel, now needed: no longer one of those that wait for others. Undefined when another bisect forgot it meanwhile. */
+export async function needNow(tx: Db, k: KernelRow, priority: number): Promise<KernelRow | undefined> {
   if (k.priority >= priority || k.state === 'built' || k.state === 'failed') return k;
   const [row] = await tx.update(kernel).set({ priority }).where(eq(kernel.id, k.id)).returning();
-  return row ?? k;
+  return row;
 }

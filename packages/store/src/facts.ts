@@ -52,7 +52,7 @@ export const bootFacts = keepFacts<BootFacts>(async (db, ids) => {
   }));
 });
 
-/** Commit of kernels (none for packages) and when it was made, by kernel id; always final. */
+/** Commit of kernels (none for packages) and when it was made, by kernel id; final once the commit is recorded. */
 export const kernelFacts = keepFacts<KernelFacts>(async (db, ids) => {
   const [row] = await rows<{ ids: number[] | null; shas: (string | null)[]; committed: (number | null)[] }>(
     db,
@@ -64,6 +64,6 @@ export const kernelFacts = keepFacts<KernelFacts>(async (db, ids) => {
   return (row?.ids ?? []).map((id, i) => ({
     id,
     facts: { sha: row!.shas[i]!, committed: row!.committed[i]! },
-    final: true,
+    final: row!.shas[i] === null || row!.committed[i] !== null,
   }));
 });

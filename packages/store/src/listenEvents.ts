@@ -25,14 +25,16 @@ export async function listenEvents(
 
   const readOn = () => {
     reading = reading.then(async () => {
-      const late = [...named].filter((id) => id <= last && !heard.has(id));
-      named.clear();
+      const told = [...named];
+      const late = told.filter((id) => id <= last && !heard.has(id));
       const rows = await store.db
         .select()
         .from(event)
         .where(late.length ? or(gt(event.id, last), inArray(event.id, late)) : gt(event.id, last))
         .orderBy(event.id)
         .limit(1000);
+      // Only now: what a broken connection kept from being read is asked for again.
+      for (const id of told) named.delete(id);
       for (const row of rows) {
         last = Math.max(last, row.id);
         heard.add(row.id);
