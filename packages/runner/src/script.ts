@@ -121,8 +121,8 @@ ${testcase.setups.map(restore).join('\n')}
 	done
 	ran=
 }
-# What was set up is restored whatever ends this script.
-trap 'restore; tell stopped; exit 1' TERM INT HUP
+# What was set up is restored whatever ends this script; from a folder that is no mount of a setup.
+trap 'cd "$base"; restore; tell stopped; exit 1' TERM INT HUP
 
 tell started
 ${[...testcase.setups.map(setup), ...Array<string>(testcase.warmup ?? 0).fill(warmup)].join('\n')}
