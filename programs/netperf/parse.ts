@@ -45,14 +45,16 @@ export function parse(lines: Iterable<string>, context: ParseContext): Samples {
     } else if (kind === 'transactions' && numbers.length >= 6) {
       sent.push(numbers[5]!);
       workload += numbers[5]! * (asked ?? numbers[4]!);
+    } else if (kind === 'datagram' && received.length < sent.length) {
+      // The receiver's row follows its sender's, with `-c -C` as long as that.
+      received.push(numbers[3]! * scale);
     } else if (kind === 'datagram' && numbers.length >= 6) {
       sent.push(numbers[5]! * scale);
       workload += numbers[3]!;
-    } else if (kind === 'datagram' && numbers.length >= 4 && received.length < sent.length) {
-      received.push(numbers[3]! * scale);
     }
   }
   if (sent.length === 0 || sent.length < started) return out.samples;
+  if (kind === 'datagram' && received.length < sent.length) return out.samples;
   addRates(out, kind === 'transactions' ? 'tps' : 'Mbps', sent, received, workload);
   return out.samples;
 }

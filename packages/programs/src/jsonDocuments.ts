@@ -3,9 +3,10 @@ const maxLength = 64 << 20;
 
 /**
  * The complete JSON objects among the lines: each begins with a line that is `{` or starts so, and ends where its braces close.
- * Other lines (commands, warnings) are skipped, and so is an object that is cut or isn't JSON.
+ * Other lines (commands, warnings) are skipped, and so is an object that is cut or isn't JSON; `onCut` is told
+ * when the last one is cut.
  */
-export function* jsonDocuments(lines: Iterable<string>): Generator<unknown> {
+export function* jsonDocuments(lines: Iterable<string>, onCut?: () => void): Generator<unknown> {
   let parts: string[] = [];
   let size = 0;
   let depth = 0;
@@ -21,6 +22,7 @@ export function* jsonDocuments(lines: Iterable<string>): Generator<unknown> {
     depth = 0;
     if (document !== undefined) yield document;
   }
+  if (depth > 0) onCut?.();
 }
 
 /** Opening less closing braces outside of strings; no string of JSON spans lines. */

@@ -38,6 +38,27 @@ describe('netperf', () => {
     expect(await parsed('netperf', rr)).toMatchObject({ Throughput_tps: [5000.25], workload: [10_000.5] });
   });
 
+  // Two rows a client, as `-c -C` prints them: sent (8 columns), received (6).
+  const udp = [
+    'netperf -t UDP_STREAM -l 10 -c -C',
+    'MIGRATED UDP UNIDIRECTIONAL SEND TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to localhost () port 0 AF_INET',
+    'Socket  Message  Elapsed      Messages                   CPU      Service',
+    'bytes   bytes    secs            #      #   10^6bits/sec % SS     us/KB',
+    '212992   65507   10.00      200000      0    10481.1     12.50    1.250 ',
+    '212992           10.00      150000            7860.8     12.50    1.250 ',
+  ];
+  it('of datagrams with CPU use tells sent from received', async () => {
+    expect(await parsed('netperf', udp)).toMatchObject({
+      Throughput_Mbps: [10481.1],
+      ThroughputRecv_Mbps: [7860.8],
+      workload: [200_000],
+    });
+  });
+
+  it('of datagrams cut before what was received has no number', async () => {
+    expect(await parsed('netperf', udp.slice(0, -1))).toEqual({});
+  });
+
   it('in a locale with a decimal comma has no number', async () => {
     const comma = stream('10^6bits').map((line) => line.replaceAll(/(\d)\.(\d)/g, '$1,$2'));
     expect(await parsed('netperf', comma)).toEqual({});
@@ -58,6 +79,14 @@ describe('iperf3', () => {
     expect(await parsed('iperf', [start, interval])).toEqual({});
     expect(await parsed('iperf', [start, interval, '{"event":"error","data":"interrupt"}', end])).toEqual({});
     expect(await parsed('iperf', [end])).toEqual({});
+  });
+
+  it('of two clients of which one failed or was cut gives no sum', async () => {
+    const one = '{"start":{"test_start":{"protocol":"TCP"}},"end":{"sum_sent":{"bits_per_second":2000}}}';
+    expect(await parsed('iperf', [one, one])).toEqual({ 'tcp.sender.bps': [4000] });
+    expect(await parsed('iperf', [one, '{"start":{},"error":"unable to connect"}'])).toEqual({});
+    expect(await parsed('iperf', [one, '{"start":{"test_start":{"protocol":"TCP"}},'])).toEqual({});
+    expect(await parsed('iperf', [start, end, start, interval])).toEqual({});
   });
 });
 
