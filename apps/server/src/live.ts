@@ -100,7 +100,8 @@ export async function startLive(app: FastifyInstance, ctx: ServerContext): Promi
       reply.raw.writeHead(200, headers as never);
       // The id alone makes no event; a browser sends it as Last-Event-ID when it has to connect again.
       reply.raw.write(`retry: 2000\nid: ${last}\n: kdelta\n\n`);
-      if (since !== null && since < last)
+      // Unequal, not smaller: ids are drawn before they are committed, and `last` is the one that was told last.
+      if (since !== null && since !== last)
         reply.raw.write(
           `event: change\nid: ${last}\ndata: ${JSON.stringify({ id: last, kind: 'missed', subject })}\n\n`,
         );

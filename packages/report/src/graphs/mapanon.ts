@@ -43,7 +43,7 @@ export function sharedScale(runs: MapanonRun[]): MapanonScale {
     ageMax: most((run) => largest(run.age)),
     seconds: most((run) => run.vmstat?.at(-1)?.time ?? 0),
     vmstatMax: most((run) =>
-      Math.max(0, ...(run.vmstat ?? []).flatMap((row) => [row.swpd, row.free, row.buff, row.cache])),
+      (run.vmstat ?? []).reduce((max, row) => Math.max(max, row.swpd, row.free, row.buff, row.cache), 0),
     ),
   };
 }

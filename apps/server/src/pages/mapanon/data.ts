@@ -32,7 +32,7 @@ export interface MapanonColumn {
   why: string | null;
 }
 
-/** Bytes of data files of one boot that are drawn for a page; reading more would hold up other pages for seconds. */
+/** Bytes of data files of one boot, and of one monitor, that are drawn for a page; reading more would hold up other pages for seconds. */
 const DRAWN_LIMIT = 16 << 20;
 
 /**
@@ -71,7 +71,7 @@ async function readColumn(ctx: ServerContext, id: number, instance: number) {
   const fileOf = (name: string) => files.findLast((file) => file.name === name);
   const text = async (name: string) => {
     const file = fileOf(name);
-    return file && (await ctx.artifacts.has(file.sha256))
+    return file && file.bytes <= DRAWN_LIMIT && (await ctx.artifacts.has(file.sha256))
       ? (await ctx.artifacts.get(file.sha256)).toString('utf8')
       : null;
   };
