@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheDir as cacheFolder, homeDir } from '@kdelta/home';
 import { BootError, type BootedHost, type BootOrder, createDriver } from '@kdelta/hosts';
-import { expandJob, type HostFile, packagesOf, parseHost, parseJob, type Testcase } from '@kdelta/jobs';
-import { buildKernel, type KernelArtifact } from '@kdelta/kernels';
-import { loadPrograms, type Programs, parseOutput } from '@kdelta/programs';
+import { expandJob, type HostFile, packagesOf, parseJob, type Testcase } from '@kdelta/jobs';
+import type { KernelArtifact } from '@kdelta/kernels';
+import { type Programs, parseOutput } from '@kdelta/programs';
 import { RunMarks, resumeBoot, runBoot, runPlace, startRun, waitForRun } from '@kdelta/runner';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processesIn } from '../packages/hosts/src/process.ts';
+import { prepareGuests } from './debianGuest.ts';
 
 /* Real boots of Debian's packaged kernel under TCG, as few as tell the story. */
 const cacheDir = cacheFolder();
@@ -37,15 +37,7 @@ function testcaseOf(text: string, host = tcg): Testcase {
 const hooks = { cacheDir, signal };
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'kdelta-guest-'));
-  programs = await loadPrograms([join(root, 'programs')]);
-  tcg = parseHost(readFileSync(join(root, 'hosts/qemu-tcg.yaml'), 'utf8'), 'hosts/qemu-tcg.yaml');
-  const outcome = await buildKernel(
-    { kind: 'deb', package: 'linux-image-6.12-cloud-amd64' },
-    { cacheDir, kconfigDir: '' },
-  );
-  if (outcome.kind === 'failed') throw new Error(outcome.message);
-  kernel = outcome.artifact;
+  ({ dir, programs, tcg, kernel } = await prepareGuests('kdelta-guest-'));
 }, 300_000);
 
 afterAll(async () => {

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheDir as cacheFolder } from '@kdelta/home';
 import { BootError, type BootOrder, createDriver, type HostDriver } from '@kdelta/hosts';
-import { buildKernel, type KernelArtifact } from '@kdelta/kernels';
+import type { KernelArtifact } from '@kdelta/kernels';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { debianKernel } from './debianGuest.ts';
 import { type LabGuest, startLabGuest } from './labGuest.ts';
 
 /*
- * A TCG guest stands for a lab machine (issue 2, Shows 8). A kexec under emulation takes 20 to 60 s, so the whole story is
+ * A TCG guest stands for a lab machine. A kexec under emulation takes 20 to 60 s, so the whole story is
  * told once, in order, on one guest.
  */
 const cacheDir = cacheFolder();
@@ -27,16 +28,10 @@ const order = (kernel: KernelArtifact, cmdline = ''): BootOrder => ({
   dir: join(dir, String(count)),
 });
 
-async function debian(name: string): Promise<KernelArtifact> {
-  const outcome = await buildKernel({ kind: 'deb', package: name }, { cacheDir, kconfigDir: '' });
-  if (outcome.kind === 'failed') throw new Error(outcome.message);
-  return outcome.artifact;
-}
-
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'kdelta-kexec-'));
-  first = await debian('linux-image-6.12-cloud-amd64');
-  other = await debian('linux-image-cloud-amd64');
+  first = await debianKernel('linux-image-6.12-cloud-amd64');
+  other = await debianKernel('linux-image-cloud-amd64');
   lab = await startLabGuest(cacheDir, first);
   driver = createDriver(lab.host, { cacheDir });
 }, 300_000);

@@ -1,17 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDir as cacheFolder, homeDir } from '@kdelta/home';
+import { cacheDir as cacheFolder } from '@kdelta/home';
 import { type BootedHost, createDriver } from '@kdelta/hosts';
-import { expandJob, type HostFile, packagesOf, parseHost, parseJob, type Testcase } from '@kdelta/jobs';
-import { buildKernel } from '@kdelta/kernels';
-import { loadPrograms, type Programs, parseOutput, type Samples } from '@kdelta/programs';
+import { expandJob, type HostFile, packagesOf, parseJob, type Testcase } from '@kdelta/jobs';
+import { type Programs, parseOutput, type Samples } from '@kdelta/programs';
 import { collectRun, RunMarks, runPlace, startRun, waitForRun } from '@kdelta/runner';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prepareGuests } from './debianGuest.ts';
 
 /* One boot of Debian's packaged kernel, which has BTF, zram and cgroup v2, for all that needs its memory management. */
 const cacheDir = cacheFolder();
-const root = homeDir();
 const signal = new AbortController().signal;
 let dir: string;
 let programs: Programs;
@@ -30,16 +28,10 @@ const monitored =
   'pattern: random\nreferences: 15000\nrange: 3000\nlimit_pct: 50\ninstances: 2\npgfault-latency:\nmapanon:\n';
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'kdelta-memory-'));
-  programs = await loadPrograms([join(root, 'programs')]);
-  tcg = parseHost(readFileSync(join(root, 'hosts/qemu-tcg.yaml'), 'utf8'), 'hosts/qemu-tcg.yaml');
-  const outcome = await buildKernel(
-    { kind: 'deb', package: 'linux-image-6.12-cloud-amd64' },
-    { cacheDir, kconfigDir: '' },
-  );
-  if (outcome.kind === 'failed') throw new Error(outcome.message);
+  const prepared = await prepareGuests('kdelta-memory-');
+  ({ dir, programs, tcg } = prepared);
   const packages = packagesOf(testcaseOf(monitored), programs);
-  const order = { token: 'memory', kernel: outcome.artifact, cmdline: '', dir: join(dir, 'guest'), packages };
+  const order = { token: 'memory', kernel: prepared.kernel, cmdline: '', dir: join(dir, 'guest'), packages };
   mkdirSync(order.dir);
   host = await createDriver(tcg, { cacheDir }).boot(order, signal);
 }, 600_000);

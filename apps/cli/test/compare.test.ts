@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { compareCommand } from '../src/compare.ts';
+import { runCommand } from './runCommand.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kdelta-compare-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -21,24 +21,7 @@ function file(name: string, content: unknown): string {
 const base = file('base.json', steady);
 const head = file('head.json', slower);
 
-async function run(args: string[], input?: string): Promise<{ out: string; err: string; status: number }> {
-  const written = { out: '', err: '' };
-  const into = (name: 'out' | 'err') => (text: string | Uint8Array) => {
-    written[name] += text;
-    return true;
-  };
-  vi.spyOn(process.stdout, 'write').mockImplementation(into('out'));
-  vi.spyOn(process.stderr, 'write').mockImplementation(into('err'));
-  if (input !== undefined) vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([input]) as never);
-  process.exitCode = 0;
-  try {
-    await compareCommand().parseAsync(args, { from: 'user' });
-    return { ...written, status: Number(process.exitCode) };
-  } finally {
-    process.exitCode = 0;
-    vi.restoreAllMocks();
-  }
-}
+const run = (args: string[], input?: string) => runCommand(compareCommand(), args, input);
 
 describe('the exit status of kdelta compare', () => {
   it('is 1 when a KPI regressed, and 0 the other way round', async () => {

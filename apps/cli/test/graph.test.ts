@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphCommand } from '../src/graph.ts';
+import { runCommand } from './runCommand.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -21,20 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-async function run(...args: string[]) {
-  let err = '';
-  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    err += text;
-    return true;
-  });
-  process.exitCode = 0;
-  await graphCommand().parseAsync(['mapanon', ...args], { from: 'user' });
-  const status = Number(process.exitCode);
-  process.exitCode = 0;
-  vi.restoreAllMocks();
-  return { err, status };
-}
+const run = (...args: string[]) => runCommand(graphCommand(), ['mapanon', ...args]);
 
 it('draws the raw files of two boots side by side, whether the boot’s folder or the instance’s is named', async () => {
   const out = join(dir, 'page.html');

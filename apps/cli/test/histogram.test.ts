@@ -1,27 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { histogramCommand } from '../src/histogram.ts';
+import { runCommand } from './runCommand.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kdelta-histogram-'));
 const fixture = (name: string) => join(import.meta.dirname, '../../../programs/pgfault-latency/fixtures', name);
 
-async function run(...args: string[]): Promise<{ out: string; err: string; status: number }> {
-  const written = { out: '', err: '' };
-  const into = (name: 'out' | 'err') => (text: string | Uint8Array) => {
-    written[name] += text;
-    return true;
-  };
-  vi.spyOn(process.stdout, 'write').mockImplementation(into('out'));
-  vi.spyOn(process.stderr, 'write').mockImplementation(into('err'));
-  process.exitCode = 0;
-  await histogramCommand().parseAsync(['pgfault-latency', ...args], { from: 'user' });
-  const status = Number(process.exitCode);
-  process.exitCode = 0;
-  vi.restoreAllMocks();
-  return { ...written, status };
-}
+const run = (...args: string[]) => runCommand(histogramCommand(), ['pgfault-latency', ...args]);
 afterEach(() => rmSync(join(dir, 'x.svg'), { force: true }));
 
 it("prints a raw output's histogram as text, under other bounds, and draws it", async () => {

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { ministatCommand } from '../src/ministat.ts';
+import { runCommand } from './runCommand.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kdelta-ministat-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -16,21 +17,7 @@ function file(name: string, text: string): string {
 const iguana = file('iguana', '50\n200\n150\n400\n750\n400\n150\n');
 const chameleon = file('chameleon', '150\n400\n720\n500\n930\n');
 
-async function run(...args: string[]): Promise<{ out: string; err: string; status: number }> {
-  const written = { out: '', err: '' };
-  const into = (name: 'out' | 'err') => (text: string | Uint8Array) => {
-    written[name] += text;
-    return true;
-  };
-  vi.spyOn(process.stdout, 'write').mockImplementation(into('out'));
-  vi.spyOn(process.stderr, 'write').mockImplementation(into('err'));
-  process.exitCode = 0;
-  await ministatCommand().parseAsync(args, { from: 'user' });
-  const status = Number(process.exitCode);
-  process.exitCode = 0;
-  vi.restoreAllMocks();
-  return { ...written, status };
-}
+const run = (...args: string[]) => runCommand(ministatCommand(), args);
 
 it("prints the manual page's numbers, with the plot and without", async () => {
   const { out, status } = await run('-n', iguana, chameleon);

@@ -122,3 +122,15 @@ export function sumOverCpus(lines: Iterable<string>, context: ParseContext, out:
     }
   }
 }
+
+/** The parse of output whose only figure stands in lines `NAME: N`, N whole. */
+export function parseLabelled(name: string): Parse {
+  return (lines, context) => {
+    const out = new Sink();
+    for (const line of lines) {
+      const [label, number] = line.split(': ', 2);
+      if (label === name && /^\d+$/.test(number ?? '') && !context.unterminated) out.add(name, number);
+    }
+    return out.samples;
+  };
+}
