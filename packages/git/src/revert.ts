@@ -4,11 +4,6 @@ import { join } from 'node:path';
 import { checkRev } from './commit.ts';
 import { runGit, tryGit } from './git.ts';
 
-/** Whether `sha` can be reverted on top of `onto` without conflicts; nothing is checked out. */
-export async function revertsCleanly(gitDir: string, sha: string, onto: string): Promise<boolean> {
-  return (await revertedTree(gitDir, sha, onto)) !== null;
-}
-
 /**
  * A commit on top of `onto` that takes `sha` back (a merge: all that it brought in), kept by a ref under refs/kdelta/reverts/.
  * The same arguments give the same commit, always. Null when it doesn't revert cleanly, or changes nothing.
@@ -31,6 +26,7 @@ export async function makeRevert(gitDir: string, sha: string, onto: string): Pro
   return made;
 }
 
+/** The tree of `onto` without what `sha` did; null where that conflicts. Nothing is checked out. */
 async function revertedTree(gitDir: string, sha: string, onto: string): Promise<string | null> {
   checkRev(sha);
   checkRev(onto);

@@ -8,7 +8,6 @@ import {
   parseCommit,
   parseTrailers,
   readCommit,
-  revertsCleanly,
   runGit,
 } from '../src/index.ts';
 import { makeRepo, type Repo } from './repo.ts';
@@ -124,10 +123,12 @@ describe('a revert', () => {
     const culprit = await repo.commit('change five', { 'r.c': lines.join('\n') });
     lines[25] = 'twenty-five';
     const far = await repo.commit('change twenty-five', { 'r.c': lines.join('\n') });
-    expect(await revertsCleanly(gitDir, culprit, far)).toBe(true);
+    expect((await runGit(['show', `${await makeRevert(gitDir, culprit, far)}:r.c`], { gitDir })).split('\n')[25]).toBe(
+      'twenty-five',
+    );
     lines[5] = 'FIVE';
     const near = await repo.commit('change five again', { 'r.c': lines.join('\n') });
-    expect(await revertsCleanly(gitDir, culprit, near)).toBe(false);
+    expect(await makeRevert(gitDir, culprit, near)).toBeNull();
   });
 
   it('is a commit on top, the same one each time, and none where it conflicts or changes nothing', async () => {
