@@ -12,6 +12,8 @@ export type BootErrorCode =
   /** The image on the host isn't the one that was built. */
   | 'KD_BOOT_IMAGE'
   | 'KD_BOOT_PANIC'
+  /** The guest fell over a fault of QEMU. */
+  | 'KD_EMULATOR'
   | 'KD_BOOT_HANG'
   /** The guest ended before anybody logged in. */
   | 'KD_BOOT_EXIT'

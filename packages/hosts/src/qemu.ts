@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HostFile } from '@kdelta/jobs';
 import { hashFile } from '@kdelta/kernels';
-import { ConsoleTail, consoleText, lastLines } from './console.ts';
+import { ConsoleTail, consoleText, isStaleBreakpoint, lastLines } from './console.ts';
 import { BootError, ShellError } from './errors.ts';
 import { readEvidence, requireRightBoot } from './evidence.ts';
 import { type GuestFiles, makeGuestFiles } from './guestFiles.ts';
@@ -34,6 +34,8 @@ const HANG_SECONDS = 25;
 const LOGIN_MS = 60_000;
 const BOOT_MS = 600_000;
 const KVM_PROBE_MS = 30_000;
+/** How often a guest that falls over a fault of QEMU is started. */
+const EMULATOR_STARTS = 3;
 const CONSOLE_MAX_BYTES = 64 * 2 ** 20;
 
 /** What a second process needs to take over a running guest; lies in the boot's folder. */
@@ -71,8 +73,18 @@ export function qemuDriver(host: HostFile, ctx: HostContext): HostDriver {
           'infra',
           `${order.kernel.image} isn't what was built; remove it from the cache`,
         );
-      const start = (accel: Accel, limitMs: number) =>
-        startGuest({ host, order, rootfs, files, accel, limitMs, timeline, signal });
+      const start = async (accel: Accel, limitMs: number): Promise<BootedHost> => {
+        for (let starts = 1; ; starts++) {
+          try {
+            return await startGuest({ host, order, rootfs, files, accel, limitMs, timeline, signal });
+          } catch (error) {
+            if (!(error instanceof BootError && error.code === 'KD_EMULATOR') || starts === EMULATOR_STARTS)
+              throw error;
+            ctx.progress?.(`${host.name}: ${error.message}; starting the guest again`);
+            timeline.push({ at: Date.now(), what: 'qemu fault' });
+          }
+        }
+      };
 
       if (boot.accel !== 'auto') return await start(boot.accel, BOOT_MS);
       const known = await knownKvm(ctx.cacheDir);
@@ -316,7 +328,7 @@ async function watch(guest: Guest, released: () => boolean): ReturnType<() => Bo
     for (const sign of await guest.tail.read()) {
       if (sign.kind !== 'panic') continue;
       await sleep(300);
-      return { failureClass: 'boot', message: `kernel panic: ${sign.message}` };
+      return await panicked(guest, sign.message);
     }
     if (!alive) return { failureClass: 'boot', message: 'the guest ended while the job ran' };
     if (guest.tail.size > CONSOLE_MAX_BYTES) return { failureClass: 'boot', message: 'the kernel floods its console' };
@@ -333,8 +345,12 @@ async function failure(guest: Guest, code: BootError['code'], message: string): 
   );
 }
 
-const panicked = (guest: Guest, message: string): Promise<BootError> =>
-  failure(guest, 'KD_BOOT_PANIC', `kernel panic: ${message}`);
+async function panicked(guest: Guest, message: string): Promise<BootError> {
+  const printed = await consoleText(join(guest.order.dir, 'console.log'), 16_384);
+  return guest.state.accel === 'tcg' && isStaleBreakpoint(printed)
+    ? new BootError('KD_EMULATOR', 'infra', `a fault of QEMU, not of the kernel: ${message}`, lastLines(printed))
+    : new BootError('KD_BOOT_PANIC', 'boot', `kernel panic: ${message}`, lastLines(printed));
+}
 
 /** QEMU is gone: by a panic, by itself, or because it never could start. */
 async function ended(guest: Guest): Promise<BootError> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseHost } from '@kdelta/jobs';
 import { describe, expect, it } from 'vitest';
-import { ConsoleTail, cleanText, signOf } from '../src/console.ts';
+import { ConsoleTail, cleanText, isStaleBreakpoint, signOf } from '../src/console.ts';
 import { writeCpio } from '../src/cpio.ts';
 import { wrongBoot } from '../src/evidence.ts';
 import { loadOrder } from '../src/guestFiles.ts';
@@ -41,6 +41,23 @@ describe('a console', () => {
     });
     expect(signOf('kdelta-init: up 2.40')).toEqual({ kind: 'up' });
     expect(signOf('[    1.5] panic_on_oops is 1')).toBeNull();
+  });
+
+  it('tells an oops on a breakpoint that is no longer in the code from the kernel’s own', () => {
+    const oops = (what: string, bytes: string) =>
+      `[    1.3] ${what} PREEMPT SMP NOPTI\n[    1.3] RIP: 0010:sched_clock_cpu+0x9/0x190\n[    1.3] Code: 54 55 ${bytes} e8 c1\n`;
+    expect(isStaleBreakpoint(oops('Oops: int3: 0000 [#1]', '66 <90>'))).toBe(true);
+    // 6.1's words
+    expect(isStaleBreakpoint(oops('int3: 0000 [#1]', '66 <90>'))).toBe(true);
+    expect(isStaleBreakpoint(oops('Oops: int3: 0000 [#1]', 'cc <90>'))).toBe(false);
+    expect(isStaleBreakpoint(oops('Oops: 0002 [#1]', '66 <90>'))).toBe(false);
+    // What follows the first oops is its consequence.
+    expect(isStaleBreakpoint(oops('Oops: 0002 [#1]', '0f <0b>') + oops('Oops: int3: 0000 [#2]', '66 <90>'))).toBe(
+      false,
+    );
+    expect(isStaleBreakpoint('[    1.3] Oops: int3: 0000 [#1]\n[    1.3] Code: Unable to access opcode bytes')).toBe(
+      false,
+    );
   });
 
   it('is followed line by line, however its bytes arrive', async () => {
