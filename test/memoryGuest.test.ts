@@ -100,6 +100,33 @@ describe('memory in a guest', () => {
     }
   });
 
+  it('pft’s clock is its cgroup’s CPU time, and its pages are the faults that the kernel counts there', {
+    timeout: 120_000,
+  }, async () => {
+    const { ending } = await run('size: 4M\niterations: 1\nnr_threads: 1\npft:\n');
+    expect(ending).toBe('ok');
+    const pft = `${runPlace(`memory${count}`, true).base}/programs/pft/pft`;
+    // With -P it pauses before it ends: what the kernel has counted by then is of its start and its loop.
+    const script = `group=/sys/fs/cgroup/kdelta-pft
+echo +cpu +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir $group || exit 1
+sh -c 'echo 0 >$0/cgroup.procs && exec "$@"' $group ${pft} -m 512M -t 1 -P >/tmp/pft & pid=$!
+n=0; while ! grep -q '^ .*[0-9]$' /tmp/pft && [ $n -lt 300 ]; do sleep 0.2; n=$((n + 1)); done
+tail -n 1 /tmp/pft; cat $group/cpu.stat $group/memory.stat
+kill -9 $pid; wait $pid 2>/dev/null; rmdir $group`;
+    const ratios: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { status, stdout, stderr } = await host.shell.exec(script);
+      expect([status, stderr.toString()]).toEqual([0, '']);
+      const [line = '', ...counters] = stdout.toString().trimEnd().split('\n');
+      const counted = (name: string) => Number(counters.find((text) => text.startsWith(`${name} `))!.split(' ')[1]);
+      expect(Math.abs(counted('pgfault') / 131_072 - 1)).toBeLessThan(0.005);
+      const [, , , , , wall] = line.match(/[\d.]+/g)!.map(Number);
+      ratios.push(wall! / (counted('usage_usec') / 1e6));
+    }
+    // The median: another program of the guest may take the CPU for a moment.
+    expect(Math.abs(ratios.sort((x, y) => x - y)[1]! - 1)).toBeLessThan(0.02);
+  });
+
   it('pgfault-latency by bpftrace counts the faults of two cgroups apart', () => {
     const { samples, files } = ran;
     expect(readFileSync(join(files, 'pgfault-latency'), 'utf8')).toMatch(/^# bounds: .*\n# method: bpftrace\n/);
