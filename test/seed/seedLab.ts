@@ -6,6 +6,7 @@
 import { createSearch, next, observe, posterior, untestable } from '@kdelta/bisect';
 import { buildRegistry, type Matrix } from '@kdelta/matrix';
 import { JUDGE_VERSION, judge } from '@kdelta/stats';
+import { rebuildNoise } from '@kdelta/steps';
 import {
   type ArtifactStore,
   appendEvent,
@@ -627,6 +628,7 @@ export async function seedLab(
     sentAt: at(58),
   });
 
+  await rebuildNoise(store, REGISTRY);
   return {
     pairs: { regression: bad.pairId, same: same.pairId, failed, running, tcg: slow.pairId },
     bisects: { done, running: runningBisect },

@@ -38,6 +38,10 @@ const subcommands: Record<string, { description: string; load: () => Promise<Com
     description: "compare sets of numbers by Student's t",
     load: async () => (await import('./ministat.ts')).ministatCommand(),
   },
+  noise: {
+    description: 'how far the boots of one kernel scatter, metric by metric',
+    load: async () => (await import('./noise.ts')).noiseCommand(),
+  },
   parse: {
     description: "print a raw output's samples",
     load: async () => (await import('./parse.ts')).parseCommand(),

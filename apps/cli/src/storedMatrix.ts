@@ -3,7 +3,15 @@ import { findCommit, GitError } from '@kdelta/git';
 import { suggestion } from '@kdelta/jobs';
 import type { Matrix } from '@kdelta/matrix';
 import { mirrorDir, openContext, type StepContext } from '@kdelta/steps';
-import { findMatrixBoots, findSavedBoots, listHistoryBoots, listSavedNames, loadMatrix, testcase } from '@kdelta/store';
+import {
+  findMatrixBoots,
+  findSavedBoots,
+  listHistoryBoots,
+  listSavedNames,
+  loadMatrix,
+  loadMatrixOfEach,
+  testcase,
+} from '@kdelta/store';
 import { eq } from 'drizzle-orm';
 import { openLog } from './outcome.ts';
 
@@ -40,13 +48,12 @@ export async function loadStored(
       throw new UnknownBoots(
         `the boots are of different testcases (${first.testcase.name} ${first.testcase.key}, ${other.testcase.name} ${other.testcase.key}): job, host group, programs and root file system must be the same`,
       );
-    const history: Matrix[] = [];
+    let history: Matrix[] = [];
     if (first && found.every((one) => one.bootIds.length > 0)) {
       const own = [...new Set(found.flatMap((one) => one.kernelIds))];
       const cutoff = Math.min(...found.flatMap((one) => one.bootIds));
       const { db } = world.ctx;
-      for (const boots of await listHistoryBoots(db, first.testcase.id, own, cutoff))
-        history.push(await loadMatrix(db, boots));
+      history = await loadMatrixOfEach(db, await listHistoryBoots(db, first.testcase.id, own, cutoff));
     }
     return { found, history };
   } finally {

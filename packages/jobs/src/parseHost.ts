@@ -56,6 +56,7 @@ const schema = z.strictObject({
   boot: boot.default({ method: 'none' }),
   packages: z.enum(['check', 'install', 'trust']).optional(),
   scratch_disk: z.union([z.number(), text]).transform(String).optional(),
+  rebuild_spread_pct: z.record(text, z.number().min(0).max(100)).optional(),
   power: z.strictObject({ on: text, off: text, status: text }).optional(),
   ...Object.fromEntries(LKP_ONLY.map((key) => [key, z.unknown().optional()])),
 });
@@ -113,6 +114,7 @@ export function parseHost(text: string, file: string): HostFile {
     power: host.power,
     packages: host.packages,
     scratchDisk: scratchDisk(yaml, host.scratch_disk, guest !== null),
+    rebuildSpreadPct: host.rebuild_spread_pct,
     deterministic: guest?.icount ?? false,
   };
 }

@@ -123,6 +123,11 @@ export interface HostFile {
   packages?: 'check' | 'install' | 'trust';
   /** A disk that jobs may overwrite: bytes of the one that a guest is given, or a lab machine's device. */
   scratchDisk?: { bytes: number } | { device: string };
+  /**
+   * Benchmark → percent (standard deviation) by which its KPIs differ between builds of equivalent source on this tbox
+   * group, as `npm run bench:rebuilds` measures it.
+   */
+  rebuildSpreadPct?: Record<string, number>;
   /** Effect floor 0.2 %, want 0.5 %: instructions are counted, not time (qemu with icount). */
   deterministic: boolean;
 }

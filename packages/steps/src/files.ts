@@ -24,7 +24,7 @@ import type { Programs } from '@kdelta/programs';
 export class UnknownName extends Error {
   readonly exitStatus = 2;
   constructor(
-    readonly code: 'KD_UNKNOWN_JOB' | 'KD_UNKNOWN_HOST' | 'KD_UNKNOWN_TREE' | 'KD_UNKNOWN_KERNEL' | 'KD_UNKNOWN_CONFIG',
+    readonly code: `KD_UNKNOWN_${'JOB' | 'HOST' | 'TREE' | 'KERNEL' | 'CONFIG' | 'TESTCASE'}`,
     message: string,
   ) {
     super(message);

@@ -5,6 +5,8 @@ export * from './context.ts';
 export * from './decideReport.ts';
 export * from './files.ts';
 export * from './history.ts';
+export { judgeAgain } from './judgeAgain.ts';
+export { rebuildNoise, refreshNoise } from './noise.ts';
 export * from './openContext.ts';
 export * from './pairLife.ts';
 export * from './reconcile.ts';

@@ -1,17 +1,19 @@
-import type { Testcase, TreeConfig } from '@kdelta/jobs';
-import type { Matrix } from '@kdelta/matrix';
+import type { HostFile, Testcase, TreeConfig } from '@kdelta/jobs';
+import type { Registry } from '@kdelta/matrix';
 import { type Delta, type Judgement, judge } from '@kdelta/stats';
 import {
+  type Asked,
   bisect,
   boot,
   type Db,
   delta,
+  host,
   insertEvent,
   interleaved,
   judgement,
   kernel,
   listHistoryBoots,
-  loadMatrix,
+  loadMatrixOfEach,
   metricIds,
   packJudgement,
   pair,
@@ -22,6 +24,7 @@ import {
 } from '@kdelta/store';
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Next, StepContext, StepDef } from './context.ts';
+import { refreshNoise } from './noise.ts';
 import { readyBoots, rootOf } from './pairLife.ts';
 import { only, unclaimed, withClaim } from './withClaim.ts';
 
@@ -50,13 +53,17 @@ type PairRow = typeof pair.$inferSelect;
 type KernelRow = typeof kernel.$inferSelect;
 type BootRow = typeof boot.$inferSelect;
 
+/** All that a judgement rests on: what it names, and what that stands for. */
 interface Evidence {
   pair: PairRow;
   base: KernelRow;
   head: KernelRow;
   testcase: typeof testcase.$inferSelect;
   boots: { base: BootRow[]; head: BootRow[] };
-  matrices: { base: Matrix; head: Matrix };
+  /** Boots of other kernels, one list per kernel. */
+  history: number[][];
+  cutoff: number;
+  asked: Asked;
 }
 
 async function judgePair(ctx: StepContext, id: number): Promise<void> {
@@ -64,19 +71,8 @@ async function judgePair(ctx: StepContext, id: number): Promise<void> {
     const evidence = await gather(ctx.db, row);
     const job = evidence.testcase.job as Testcase;
     const each = Math.min(evidence.boots.base.length, evidence.boots.head.length);
-    const looksMax = 1 + Math.max(0, Math.ceil((job.maxBoots - job.boots) / job.boots));
-    const { cutoff, kernels } = await history(ctx.db, evidence);
-    const result = judge({
-      base: evidence.matrices.base,
-      head: evidence.matrices.head,
-      history: kernels,
-      registry: ctx.metrics,
-      deterministic: evidence.testcase.deterministic,
-      wantPct: job.wantPct,
-      look: Math.min(row.looks + 1, looksMax),
-      looksMax,
-      order: { base: evidence.boots.base.map(ranAt), head: evidence.boots.head.map(ranAt) },
-    });
+    const { looksMax } = evidence.asked;
+    const result = await judgeEvidence(ctx.db, evidence, ctx.metrics);
 
     const more = Math.min(job.boots, job.maxBoots - each);
     // A regression that is clear already isn't kept waiting for another KPI's: what follows boots both kernels again.
@@ -85,11 +81,10 @@ async function judgePair(ctx: StepContext, id: number): Promise<void> {
       await finish((tx) => bootMore(tx, evidence, more, result));
       return;
     }
-    await finish((tx) => keep(tx, ctx, evidence, result, cutoff));
+    await finish((tx) => keep(tx, ctx, evidence, result));
   });
 }
 
-/** All that the judgement rests on. */
 async function gather(db: Db, row: PairRow): Promise<Evidence> {
   const boots = await db.select().from(boot).where(eq(boot.pairId, row.id)).orderBy(boot.id);
   const kernels = await db
@@ -104,20 +99,47 @@ async function gather(db: Db, row: PairRow): Promise<Evidence> {
       .filter((b) => b.state === 'done' && (b.kernelId === k.id || b.kernelId === k.sameAs))
       .sort((a, b) => ranAt(a) - ranAt(b) || a.id - b.id);
   const sides = { base: done(base), head: done(head) };
-  const matrices = {
-    base: await loadMatrix(db, ids(sides.base)),
-    head: await loadMatrix(db, ids(sides.head)),
+  const own = [base.id, head.id, base.sameAs, head.sameAs].filter((k) => k !== null);
+  const cutoff = Math.min(...ids(sides.base), ...ids(sides.head));
+  const history = await listHistoryBoots(db, row.testcaseId, own, cutoff);
+  const job = tc!.job as Testcase;
+  const looksMax = 1 + Math.max(0, Math.ceil((job.maxBoots - job.boots) / job.boots));
+  const asked: Asked = {
+    look: Math.min(row.looks + 1, looksMax),
+    looksMax,
+    wantPct: job.wantPct,
+    rebuildSpreadPct: await rebuildSpread(db, [...sides.base, ...sides.head], tc!.program),
   };
-  return { pair: row, base, head, testcase: tc!, boots: sides, matrices };
+  return { pair: row, base, head, testcase: tc!, boots: sides, history, cutoff, asked };
 }
 
-async function history(db: Db, { pair: row, base, head, boots }: Evidence) {
-  const own = [base.id, head.id, base.sameAs, head.sameAs].filter((k) => k !== null);
-  const cutoff = Math.min(...ids(boots.base), ...ids(boots.head));
-  const groups = await listHistoryBoots(db, row.testcaseId, own, cutoff);
-  const kernels: Matrix[] = [];
-  for (const group of groups) kernels.push(await loadMatrix(db, group));
-  return { cutoff, kernels };
+/** What the files of the hosts that the boots ran on say of rebuilds of equal source; the largest of several hosts. */
+async function rebuildSpread(db: Db, boots: BootRow[], program: string): Promise<number | undefined> {
+  const hosts = [...new Set(boots.map((b) => b.hostId))].filter((id) => id !== null);
+  if (hosts.length === 0) return undefined;
+  const rows = await db.select({ config: host.config }).from(host).where(inArray(host.id, hosts));
+  const known = rows
+    .map((row) => (row.config as HostFile).rebuildSpreadPct?.[program])
+    .filter((pct) => pct !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
+}
+
+/** The judgement of what `evidence` names: from the same boots and the same version the same bytes, whenever it is asked for. */
+export async function judgeEvidence(
+  db: Db,
+  { boots, history, asked, testcase: tc }: Pick<Evidence, 'boots' | 'history' | 'asked' | 'testcase'>,
+  registry: Registry,
+): Promise<Judgement> {
+  const [base, head, ...past] = await loadMatrixOfEach(db, [ids(boots.base), ids(boots.head), ...history]);
+  return judge({
+    base: base!,
+    head: head!,
+    history: past,
+    registry,
+    deterministic: tc.deterministic,
+    ...asked,
+    order: { base: boots.base.map(ranAt), head: boots.head.map(ranAt) },
+  });
 }
 
 async function bootMore(tx: Db, { pair: row, base, head }: Evidence, each: number, result: Judgement): Promise<Next[]> {
@@ -131,7 +153,7 @@ async function bootMore(tx: Db, { pair: row, base, head }: Evidence, each: numbe
 }
 
 /** Writes judgement, deltas and what follows from them. */
-async function keep(tx: Db, ctx: StepContext, evidence: Evidence, result: Judgement, cutoff: number): Promise<Next[]> {
+async function keep(tx: Db, ctx: StepContext, evidence: Evidence, result: Judgement): Promise<Next[]> {
   const row = evidence.pair;
   const [made] = await tx
     .insert(judgement)
@@ -142,7 +164,9 @@ async function keep(tx: Db, ctx: StepContext, evidence: Evidence, result: Judgem
       testcaseId: row.testcaseId,
       baseBoots: ids(evidence.boots.base),
       headBoots: ids(evidence.boots.head),
-      historyCutoff: cutoff,
+      historyCutoff: evidence.cutoff,
+      historyBoots: evidence.history.flat(),
+      asked: evidence.asked,
       judgeVersion: result.judgeVersion,
       verdict: result.verdict,
       line: result.line,
@@ -150,6 +174,7 @@ async function keep(tx: Db, ctx: StepContext, evidence: Evidence, result: Judgem
     })
     .returning({ id: judgement.id });
   await insertDeltas(tx, made!.id, result.deltas);
+  await refreshNoise(tx, ctx.metrics, row.testcaseId);
   const next = await follow(tx, ctx, evidence, result);
   await tx
     .update(pair)

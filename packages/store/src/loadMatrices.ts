@@ -27,7 +27,16 @@ export async function loadBootValues(db: Db, bootIds: number[]): Promise<Map<num
 
 /** The matrix of the named boots, one column each in the order given; a boot without a matrix is a column of nulls. */
 export async function loadMatrix(db: Db, bootIds: number[]): Promise<Matrix> {
-  const values = await loadBootValues(db, bootIds);
+  return matrixOf(bootIds, await loadBootValues(db, bootIds));
+}
+
+/** A matrix per group of boots, all read at once: what a layout's slots mean is a long list to parse for each. */
+export async function loadMatrixOfEach(db: Db, groups: readonly number[][]): Promise<Matrix[]> {
+  const values = await loadBootValues(db, groups.flat());
+  return groups.map((bootIds) => matrixOf(bootIds, values));
+}
+
+function matrixOf(bootIds: number[], values: Map<number, Map<string, number>>): Matrix {
   const metrics = new Map<string, (number | null)[]>();
   bootIds.forEach((bootId, column) => {
     for (const [name, value] of values.get(bootId) ?? []) {

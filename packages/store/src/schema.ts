@@ -344,6 +344,14 @@ export const pair = pgTable(
   ],
 );
 
+/** What a judgement was asked for, beside its boots. */
+export interface Asked {
+  look: number;
+  looksMax: number;
+  wantPct?: number;
+  rebuildSpreadPct?: number;
+}
+
 /** All deltas of one pair from named boots by one version of the judge; never changed afterwards. */
 export const judgement = pgTable(
   'judgement',
@@ -357,6 +365,10 @@ export const judgement = pgTable(
     headBoots: integer('head_boots').array().notNull(),
     /** Boots with a smaller id may serve as history. */
     historyCutoff: integer('history_cutoff').notNull(),
+    /** The boots that did: one that was running then may have ended since. null: made before they were kept. */
+    historyBoots: integer('history_boots').array(),
+    /** What else was handed to the judge. null: made before it was kept. */
+    asked: jsonb('asked').$type<Asked>(),
     judgeVersion: text('judge_version').notNull(),
     verdict: text('verdict').$type<VerdictName>().notNull(),
     line: text('line').notNull(),
@@ -542,7 +554,10 @@ export const event = pgTable(
   (t) => [index('event_subject').on(t.subject, t.id), index('event_kind').on(t.kind, t.id)],
 );
 
-/** Noise model of a metric at a testcase, derived from boots. Not filled yet: the judge works it out from the boots each time. */
+/**
+ * Noise model of a metric at a testcase, as the boots that its newest judgement could see tell it: derived, written with
+ * each judgement, and made again by `kdelta noise rebuild`. Pages read it; a judgement rests on the boots themselves.
+ */
 export const noise = pgTable(
   'noise',
   {
@@ -552,8 +567,18 @@ export const noise = pgTable(
     metricId: integer('metric_id')
       .notNull()
       .references(() => metric.id),
-    model: jsonb('model').notNull(),
+    kpi: boolean('kpi').notNull(),
+    /** Boot-to-boot variance over the level's square, and the degrees of freedom that it is worth. */
+    relVariance: doublePrecision('rel_variance').notNull(),
+    df: doublePrecision('df').notNull(),
+    /** Mean of the newest kernel's boots. */
+    level: doublePrecision('level').notNull(),
+    /** Variance of the kernels' means over the square of their mean; null with one kernel, or around 0. */
+    betweenVariance: doublePrecision('between_variance'),
+    kernels: integer('kernels').notNull(),
+    boots: integer('boots').notNull(),
     upToBoot: integer('up_to_boot').notNull(),
+    judgeVersion: text('judge_version').notNull(),
   },
   (t) => [primaryKey({ columns: [t.testcaseId, t.metricId] })],
 );

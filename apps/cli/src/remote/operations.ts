@@ -421,10 +421,14 @@ export type NoiseRow = {
   testcase: string;
   tbox_group: string;
   metric: string;
+  kpi: boolean;
   kernels: number;
   boots: number;
   within_pct: number | null;
+  df: number;
   between_pct: number | null;
+  level: number;
+  up_to_boot: number;
 };
 
 export interface Operations {
@@ -487,8 +491,8 @@ export interface Operations {
     body: undefined;
     answer: { items: { name: string; kpi: boolean }[] };
   };
-  /** How far the boots of one kernel scatter, per KPI and testcase */
-  getNoise: { params: { testcase?: number }; body: undefined; answer: { items: NoiseRow[] } };
+  /** How far the boots of one kernel scatter, per KPI or metric and testcase: the noisiest 500 */
+  getNoise: { params: { testcase?: number; metrics?: 'kpi' | 'all' }; body: undefined; answer: { items: NoiseRow[] } };
   /** Compare any two kernels at a testcase, from the boots that there are */
   compareKernels: {
     params: { base?: number; head?: number; testcase?: number; deltas?: 'reported' | 'all' };

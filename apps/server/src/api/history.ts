@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { App, ServerContext } from '../context.ts';
 import { HistoryQuery, historySeries } from '../pages/history/data.ts';
 import { answers } from './answers.ts';
-import { Id, Name } from './schemas.ts';
+import { Id, Name, NoiseMetrics } from './schemas.ts';
 
 const nullable = z.array(z.number().nullable());
 const Series = z
@@ -106,8 +106,8 @@ export function historyRoutes(app: App, ctx: ServerContext): void {
       schema: {
         operationId: 'getNoise',
         tags: ['history'],
-        summary: 'How far the boots of one kernel scatter, per KPI and testcase',
-        querystring: z.object({ testcase: Id.optional() }),
+        summary: 'How far the boots of one kernel scatter, per KPI or metric and testcase: the noisiest 500',
+        querystring: z.object({ testcase: Id.optional(), metrics: NoiseMetrics }),
         response: answers(
           z.object({
             items: z.array(
@@ -117,10 +117,14 @@ export function historyRoutes(app: App, ctx: ServerContext): void {
                   testcase: z.string(),
                   tbox_group: z.string(),
                   metric: z.string(),
+                  kpi: z.boolean(),
                   kernels: z.number(),
                   boots: z.number(),
                   within_pct: z.number().nullable(),
+                  df: z.number(),
                   between_pct: z.number().nullable(),
+                  level: z.number(),
+                  up_to_boot: z.number(),
                 })
                 .meta({ id: 'NoiseRow' }),
             ),
@@ -128,6 +132,8 @@ export function historyRoutes(app: App, ctx: ServerContext): void {
         ),
       },
     },
-    async (request) => ({ items: await listNoise(ctx.db, { testcaseId: request.query.testcase }) }),
+    async ({ query }) => ({
+      items: await listNoise(ctx.db, { testcaseId: query.testcase, all: query.metrics === 'all' }),
+    }),
   );
 }

@@ -18,6 +18,7 @@ export const Sha = str()
   .regex(/^[0-9a-f]{40}$/)
   .describe('A full commit id, 40 hex digits');
 export const Name = str().min(1).max(200);
+export const NoiseMetrics = z.enum(['kpi', 'all']).default('kpi').describe('`all`: also what is no KPI');
 
 export const Failure = z
   .object({

@@ -10,7 +10,7 @@ import {
 } from '@kdelta/store';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Id, IdParams, Name } from '../api/schemas.ts';
+import { Id, IdParams, Name, NoiseMetrics } from '../api/schemas.ts';
 import { compareKernels } from '../compare.ts';
 import type { App, ServerContext } from '../context.ts';
 import { DeltaQuery } from '../deltas.ts';
@@ -92,10 +92,12 @@ export function moreRoutes(app: App, ctx: ServerContext, frame: (request: Fastif
 
   app.get(
     '/noise',
-    { schema: { ...hide, querystring: fromForm(z.object({ testcase: Id.optional() })) } },
+    { schema: { ...hide, querystring: fromForm(z.object({ testcase: Id.optional(), metrics: NoiseMetrics })) } },
     async (request, reply) => {
-      const { testcase } = request.query as { testcase?: number };
-      return html(reply, renderNoise(frame(request), await listNoise(ctx.db, { testcaseId: testcase })));
+      const { testcase, metrics } = request.query as { testcase?: number; metrics: 'kpi' | 'all' };
+      const all = metrics === 'all';
+      const noise = await listNoise(ctx.db, { testcaseId: testcase, all });
+      return html(reply, renderNoise(frame(request), noise, { testcase, all }));
     },
   );
 

@@ -4,7 +4,7 @@ import { type Frame, page } from '../../parts/layout.tsx';
 import { Empty } from '../../parts/words.tsx';
 import { urls } from '../../urls.ts';
 
-export function renderNoise(frame: Frame, noise: NoiseRow[]): string {
+export function renderNoise(frame: Frame, noise: NoiseRow[], shown: { testcase?: number; all: boolean }): string {
   const most = Math.max(0.01, ...noise.map((row) => row.within_pct ?? 0));
   return page(frame, {
     title: 'Noise',
@@ -12,16 +12,19 @@ export function renderNoise(frame: Frame, noise: NoiseRow[]): string {
       <>
         <h1>Noise</h1>
         <p class="quiet">
-          How far the boots of one kernel scatter (standard deviation, pooled over kernels), and how far the kernels’
-          means lie apart, for each KPI and testcase over its last 500 boots. What is noisy here needs more boots to
-          show a change.
+          How far the boots of one kernel scatter (standard deviation, pooled over kernels, older boots fading), and how
+          far the kernels’ means lie apart, for each {shown.all ? 'metric' : 'KPI'} and testcase over its last 128
+          boots, as of its last judgement. What is noisy here needs more boots to show a change.{' '}
+          <a href={urls.noise({ testcase: shown.testcase, metrics: shown.all ? undefined : 'all' })}>
+            {shown.all ? 'KPIs only' : 'All metrics'}
+          </a>
         </p>
         {noise.length ? (
           <div class="scroll" tabIndex={0} role="region" aria-label="Noise">
             <table>
               <thead>
                 <tr>
-                  <th scope="col">KPI</th>
+                  <th scope="col">{shown.all ? 'Metric' : 'KPI'}</th>
                   <th scope="col">Testcase</th>
                   <th scope="col">Host group</th>
                   <th scope="col" class="n">
@@ -68,7 +71,7 @@ export function renderNoise(frame: Frame, noise: NoiseRow[]): string {
             </table>
           </div>
         ) : (
-          <Empty>No KPI has been measured yet.</Empty>
+          <Empty>No pair has been judged yet.</Empty>
         )}
       </>
     ),
