@@ -73,7 +73,9 @@ export async function startPages({ ctx }: OpenContext): Promise<{ close(): Promi
     store: ctx.store,
     artifacts: ctx.artifacts,
     enqueue: ctx.enqueue,
+    programs: ctx.programs,
     metrics: ctx.metrics,
+    dirs: ctx.dirs,
     log: ctx.log.child({ app: 'server' }, { level: 'warn' }),
   });
   process.stdout.write(`dashboard: ${addressOf(ctx.config, app.server.address())}\n`);

@@ -1,5 +1,6 @@
 import type { KdeltaConfig } from '@kdelta/jobs';
 import type { Registry } from '@kdelta/matrix';
+import type { Programs } from '@kdelta/programs';
 import type { StepContext } from '@kdelta/steps';
 import type { ArtifactStore, Queryable, Store } from '@kdelta/store';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
@@ -15,6 +16,9 @@ export interface ServerContext {
   /** Wakes steps; may do nothing: the reconciler enqueues what was missed. */
   enqueue: StepContext['enqueue'];
   artifacts: ArtifactStore;
+  programs: Programs;
+  /** Mirrors lie in `state`, built parsers in `cache`. */
+  dirs: StepContext['dirs'];
   /** What the programs say of their metrics. */
   metrics: Registry;
   assets: Assets;

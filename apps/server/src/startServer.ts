@@ -3,9 +3,10 @@ import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
+import { cacheDir, homeDir, stateDir } from '@kdelta/home';
 import type { KdeltaConfig } from '@kdelta/jobs';
 import { buildRegistry, type Registry } from '@kdelta/matrix';
-import { loadPrograms, programRoots } from '@kdelta/programs';
+import { loadPrograms, type Programs, programRoots } from '@kdelta/programs';
 import type { ArtifactStore, Store } from '@kdelta/store';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
@@ -29,7 +30,9 @@ export interface ServerOptions {
   /** Wakes steps; the server works without it, a minute slower. */
   enqueue?: ServerContext['enqueue'];
   log: FastifyBaseLogger;
+  programs?: Programs;
   metrics?: Registry;
+  dirs?: ServerContext['dirs'];
   now?: () => Date;
   assets?: Assets;
   /** Requests per minute and client; false: none (benchmarks). */
@@ -52,13 +55,16 @@ export async function startServer(options: ServerOptions): Promise<FastifyInstan
 
 /** The same without a socket, for `inject()`. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const programs = options.programs ?? (await loadPrograms(programRoots(process.env)));
   const ctx: ServerContext = {
     config: options.config,
     store: options.store,
     db: options.store.pool,
     enqueue: options.enqueue ?? (async () => {}),
     artifacts: options.artifacts,
-    metrics: options.metrics ?? buildRegistry((await loadPrograms(programRoots(process.env))).values()),
+    programs,
+    metrics: options.metrics ?? buildRegistry(programs.values()),
+    dirs: options.dirs ?? { home: homeDir(), state: stateDir(), cache: cacheDir() },
     assets: options.assets ?? (await loadAssets()),
     log: options.log,
     now: options.now ?? (() => new Date()),

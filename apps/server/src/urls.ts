@@ -12,7 +12,7 @@ export const urls = {
   bisects: (filter: Query = {}) => `/bisects${query(filter)}`,
   bisect: (id: number) => `/bisects/${id}`,
   newBisect: (filter: Query = {}) => `/bisects/new${query(filter)}`,
-  boot: (id: number) => `/boots/${id}`,
+  boot: (id: number, filter: Query = {}) => `/boots/${id}${query(filter)}`,
   kernel: (id: number, filter: Query = {}) => `/kernels/${id}${query(filter)}`,
   commit: (sha: string) => `/commits/${sha}`,
   history: (filter: Query = {}) => `/history${query(filter)}`,

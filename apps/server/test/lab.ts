@@ -24,7 +24,12 @@ export interface Lab {
 
 /** A server over a seeded lab, on a database and an artifact folder of its own; `listen` opens a port. */
 export async function openLab(
-  options: Omit<Partial<ServerOptions>, 'config'> & { listen?: boolean; reading?: 'open' | 'token' } = {},
+  options: Omit<Partial<ServerOptions>, 'config'> & {
+    listen?: boolean;
+    reading?: 'open' | 'token';
+    /** Names of trees that the configuration has. */
+    trees?: string[];
+  } = {},
 ): Promise<Lab> {
   const database = await createTestDatabase();
   const dir = mkdtempSync(join(tmpdir(), 'kdelta-server-'));
@@ -33,7 +38,7 @@ export async function openLab(
   const logged: Record<string, unknown>[] = [];
   const queued: Lab['queued'] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  const { listen, reading, ...rest } = options;
+  const { listen, reading, trees, ...rest } = options;
   const app = await (listen ? startServer : buildServer)({
     config: {
       file: 'kdelta.yaml',
@@ -41,7 +46,7 @@ export async function openLab(
       listen: { host: '127.0.0.1', port: 0 },
       mail: null,
       reading: reading ?? 'open',
-      trees: [],
+      trees: (trees ?? []).map((name) => ({ name }) as never),
     },
     store: database.store,
     artifacts,

@@ -103,12 +103,12 @@ export function pageRoutes(app: App, ctx: ServerContext): void {
     reply.type('text/plain; charset=utf-8').send(bisectLog(await bisectPage(ctx, request.params.id))),
   );
 
-  const BootQuery = z.object({ q: z.string().max(200).optional() });
+  const BootQuery = z.object({ q: z.string().max(200).optional(), m: z.string().max(300).optional() });
   app.get('/boots/:id', { schema: { ...hide, params: IdParams, querystring: BootQuery } }, async (request, reply) =>
     html(
       reply,
       await shared(ctx, request, async () =>
-        renderBoot(frame(request), await bootPage(ctx, request.params.id), request.query),
+        renderBoot(frame(request), await bootPage(ctx, request.params.id, request.query.m), request.query),
       ),
     ),
   );

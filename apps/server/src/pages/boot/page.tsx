@@ -1,12 +1,13 @@
 import { bytes, seconds, value } from '../../numbers.ts';
 import { type Frame, page } from '../../parts/layout.tsx';
+import { Lines } from '../../parts/lines.tsx';
 import { Empty, FailureBox, KernelName, ProgressBar, StateMark, Time, visible } from '../../parts/words.tsx';
 import { urls } from '../../urls.ts';
 import type { BootPage } from './data.ts';
 
 const ENDED = new Set(['done', 'failed', 'cancelled']);
 
-export function renderBoot(frame: Frame, data: BootPage, query: { q?: string }): string {
+export function renderBoot(frame: Frame, data: BootPage, query: { q?: string; m?: string }): string {
   const { boot, files } = data;
   const needle = query.q?.toLowerCase();
   const samples = needle ? data.samples.filter((sample) => sample.metric.toLowerCase().includes(needle)) : data.samples;
@@ -155,11 +156,22 @@ export function renderBoot(frame: Frame, data: BootPage, query: { q?: string }):
             />
             <button type="submit">Show</button>
           </form>
+          {query.m ? (
+            <section id="inside" aria-label={`samples of ${query.m}`}>
+              <h3>{query.m}</h3>
+              {data.series ? (
+                <Lines lines={[{ ...data.series, side: 'head' }]} />
+              ) : (
+                <Empty>It has one sample in this boot, or its raw file isn’t kept.</Empty>
+              )}
+            </section>
+          ) : null}
           {samples.length ? (
             <ul class="samples">
               {samples.slice(0, 1000).map((sample) => (
                 <li>
-                  <span>{sample.metric}</span> <b title={String(sample.value)}>{value(sample.value)}</b>
+                  <a href={`${urls.boot(boot.id, { q: query.q, m: sample.metric })}#inside`}>{sample.metric}</a>{' '}
+                  <b title={String(sample.value)}>{value(sample.value)}</b>
                 </li>
               ))}
             </ul>

@@ -7,7 +7,7 @@ import { urls } from '../../urls.ts';
 import type { CommitPage } from './data.ts';
 
 export function renderCommit(frame: Frame, data: CommitPage): string {
-  const { commit, kernels, pairs, boots, reports } = data;
+  const { commit, kernels, pairs, boots, reports, stat } = data;
   const tree = kernels.find((kernel) => kernel.tree)?.tree;
   return page(frame, {
     title: `${commit.sha.slice(0, 12)} ${commit.subject}`,
@@ -45,6 +45,14 @@ export function renderCommit(frame: Frame, data: CommitPage): string {
           </dl>
         </header>
         <pre tabIndex={0}>{visible(commit.body || commit.subject)}</pre>
+        {stat ? (
+          <section>
+            <h2>
+              Files <small>against its {commit.parents.length > 1 ? 'first parent' : 'parent'}</small>
+            </h2>
+            <pre tabIndex={0}>{visible(stat)}</pre>
+          </section>
+        ) : null}
         {reports.length ? (
           <section>
             <h2>Reports</h2>

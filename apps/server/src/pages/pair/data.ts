@@ -17,6 +17,7 @@ import {
 import type { ServerContext } from '../../context.ts';
 import { chooseDeltas, type DeltaQuery, isPlain } from '../../deltas.ts';
 import { notFound } from '../../problems.ts';
+import { bootSeries, type Series } from '../../series.ts';
 
 export interface PairPage {
   pair: PairDetail;
@@ -101,10 +102,15 @@ export async function allDeltas(ctx: ServerContext, judgementId: number): Promis
   return judgement ? unpackJudgement(judgement.packed).deltas : [];
 }
 
+/** Boots of each kernel whose samples are drawn. */
+const DRAWN_BOOTS = 5;
+
 export interface MetricDetails {
   metric: string;
   boots: { id: number; side: 'base' | 'head'; value: number | null; started_at: Date | null }[];
   history: { boot_id: number; kernel_id: number; value: number }[];
+  /** Inside the boots, where the metric was sampled over time. */
+  series: (Series & { side: 'base' | 'head' })[];
   /** A boot of the head whose raw files may be looked at. */
   raw: number | null;
 }
@@ -122,7 +128,11 @@ export async function metricDetails(ctx: ServerContext, data: PairPage, metric: 
   for (const [i, boot] of judgement.head_boots.entries())
     values.set(boot, { side: 'head', value: delta.head.values[i] ?? null });
   const newest = Math.max(...values.keys());
-  const history = await loadMetricHistory(ctx.db, { testcaseId: pair.testcase_id, metric, upTo: newest, limit: 120 });
+  const drawn = [...judgement.base_boots.slice(-DRAWN_BOOTS), ...judgement.head_boots.slice(-DRAWN_BOOTS)];
+  const [history, series] = await Promise.all([
+    loadMetricHistory(ctx.db, { testcaseId: pair.testcase_id, metric, upTo: newest, limit: 120 }),
+    Promise.all(drawn.map((boot) => bootSeries(ctx, boot, metric))),
+  ]);
   return {
     metric,
     boots: data.boots.flatMap((boot) => {
@@ -130,6 +140,7 @@ export async function metricDetails(ctx: ServerContext, data: PairPage, metric: 
       return own ? [{ id: boot.id, ...own, started_at: boot.started_at }] : [];
     }),
     history,
+    series: series.flatMap((one) => (one ? [{ ...one, side: values.get(one.boot)!.side }] : [])),
     raw: judgement.head_boots[0] ?? null,
   };
 }

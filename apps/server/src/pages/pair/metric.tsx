@@ -1,5 +1,6 @@
 import { value } from '../../numbers.ts';
 import { Dots } from '../../parts/dots.tsx';
+import { Lines } from '../../parts/lines.tsx';
 import { Empty, Time } from '../../parts/words.tsx';
 import { urls } from '../../urls.ts';
 import type { MetricDetails, PairPage } from './data.ts';
@@ -47,6 +48,12 @@ export function MetricDetail({ data, detail, now }: { data: PairPage; detail: Me
         ) : (
           <Empty>No earlier boot of this testcase has this metric.</Empty>
         )}
+        {detail.series.length ? (
+          <>
+            <h3>Inside the boots</h3>
+            <Lines lines={detail.series} />
+          </>
+        ) : null}
         <p class="actions">
           <a
             href={urls.history({

@@ -177,8 +177,12 @@ function Head({ data, now }: { data: PairPage; now: Date }) {
                 graphs side by side
               </a>
             ) : null}
-            <a href={urls.pairText(pair.id)}>as text</a>
-            <a href={urls.pairMarkdown(pair.id)}>as Markdown</a>
+            <a href={urls.pairText(pair.id)} data-copy="copy as text">
+              copy as text
+            </a>
+            <a href={urls.pairMarkdown(pair.id)} data-copy="copy as Markdown">
+              copy as Markdown
+            </a>
             <a href={urls.pairMatrix(pair.id, 'base')}>base matrix.json</a>
             <a href={urls.pairMatrix(pair.id, 'head')}>head matrix.json</a>
             <a href={urls.pairMatrix(pair.id, 'head', 'csv')}>csv</a>
