@@ -65,6 +65,32 @@ describe('samples inside a boot', () => {
   });
 });
 
+describe('a history', () => {
+  it('of two branches is a series each, of the kernels of their pairs', async () => {
+    const { db } = lab.store;
+    const [pair] = await db.select().from(t.pair).where(eq(t.pair.id, lab.ids.pairs.regression));
+    const of = async (branch: string) => {
+      const url = `/api/v1/history?testcase=${pair!.testcaseId}&metric=${encodeURIComponent(lab.ids.kpi)}${branch}`;
+      return (await lab.app.inject(url)).json().series as { branch?: string; kernels: number[]; boots: number[] }[];
+    };
+    const [all] = await of('');
+    const [master, other] = await of(`&branch=${pair!.branch},no-such`);
+    expect([master!.branch, other!.branch, other!.boots]).toEqual([pair!.branch, 'no-such', []]);
+    const pairs = await db.select().from(t.pair).where(eq(t.pair.branch, pair!.branch!));
+    const ends = pairs.flatMap((one) => [one.baseKernelId, one.headKernelId]);
+    // The bisect's probes come to the ends of the pairs.
+    expect(all!.kernels.filter((kernel) => ends.includes(kernel)).every((one) => master!.kernels.includes(one))).toBe(
+      true,
+    );
+    expect(master!.kernels.some((kernel) => !ends.includes(kernel))).toBe(true);
+    await db.update(t.pair).set({ branch: 'next' }).where(eq(t.pair.branch, pair!.branch!));
+    expect((await of(`&branch=${pair!.branch}`))[0]!.boots).toEqual([]);
+    expect((await of('&branch=next'))[0]!.boots).toEqual(master!.boots);
+    await db.update(t.pair).set({ branch: pair!.branch }).where(eq(t.pair.branch, 'next'));
+    expect(await page(`/history?branch=${pair!.branch},no-such`)).toContain(`branch ${pair!.branch}`);
+  });
+});
+
 describe('a commit’s page', () => {
   it('says which files it changes, as git does, with hostile names made visible', async () => {
     const repo = await makeRepo();

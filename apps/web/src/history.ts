@@ -41,8 +41,9 @@ async function draw(root: HTMLElement, api: string): Promise<void> {
   const { series } = (await answer.json()) as { series: Series[] };
   const sync = uPlot.sync('history');
   // One metric on several hosts shares a chart only if the numbers are alike; so each series has its own, in step.
-  root.querySelectorAll('.static').forEach((figure, i) => {
-    const one = series[i];
+  root.querySelectorAll('.static').forEach((figure) => {
+    // A series without numbers has no figure.
+    const one = series[Number(/series-(\d+)/.exec(figure.className)?.[1])];
     if (!one?.boots.length) return;
     const holder = document.createElement('div');
     holder.className = 'live-chart';

@@ -19,11 +19,12 @@ const EMPTY = (): History => ({ boots: [], kernels: [], shas: [], at: [], commit
 
 /**
  * All numbers of one metric at a testcase, oldest boot first, at most `limit` of the newest. A KPI comes from `kpi_sample`.
- * Any other metric comes from the 64 × 64 blocks where they exist and from the boots' own matrices for the rest.
+ * Any other metric comes from the 64 × 64 blocks where they exist and from the boots' own matrices for the rest. Of a branch
+ * are the kernels of its pairs, and those that their bisects booted.
  */
 export async function loadHistory(
   db: Queryable,
-  of: { testcaseId: number; metric: string; tree?: string; limit: number },
+  of: { testcaseId: number; metric: string; tree?: string; branch?: string; limit: number },
 ): Promise<History> {
   const [metric] = await rows<{ id: number }>(db, 'loadHistory-metric', 'select id from metric where name = $1', [
     of.metric,
@@ -34,7 +35,7 @@ export async function loadHistory(
     'loadHistory-kpi',
     `select boot_id, value from kpi_sample where testcase_id = $1 and metric_id = $3`,
     [of.testcaseId, of.limit, metric.id],
-    of.tree,
+    of,
   );
   if (kpi) return withFacts(db, kpi.boots, kpi.values);
   const boots = await newest(
@@ -43,7 +44,7 @@ export async function loadHistory(
     `select boot_id, null::float8 "value" from (
        select id boot_id from boot where testcase_id = $1 and state = 'done') b where true`,
     [of.testcaseId, of.limit],
-    of.tree,
+    of,
   );
   if (!boots) return EMPTY();
   const values = await slotValues(db, of.testcaseId, metric.id, boots.boots[0]!);
@@ -64,16 +65,26 @@ async function newest(
   name: string,
   text: string,
   values: unknown[],
-  tree: string | undefined,
+  of: { tree?: string; branch?: string },
 ): Promise<{ boots: number[]; values: number[] } | null> {
-  const ofTree = `and boot_id in (select x.id from boot x join kernel k on k.id = x.kernel_id
-                                   where x.testcase_id = $1 and k.tree_id = (select id from tree where name = $${values.length + 1}))`;
+  const all = [...values];
+  const parameter = (value: string) => `$${all.push(value)}`;
+  const filters: string[] = [];
+  if (of.tree !== undefined)
+    filters.push(`and boot_id in (select x.id from boot x join kernel k on k.id = x.kernel_id
+                                   where x.testcase_id = $1 and k.tree_id = (select id from tree where name = ${parameter(of.tree)}))`);
+  if (of.branch !== undefined)
+    filters.push(`and boot_id in (
+      with p as (select * from pair where branch = ${parameter(of.branch)})
+      select x.id from boot x where x.testcase_id = $1 and x.kernel_id in (
+        select base_kernel_id from p union select head_kernel_id from p
+        union select y.kernel_id from boot y join p on p.bisect_id = y.bisect_id))`);
   const [row] = await rows<{ boots: number[] | null; values: number[] }>(
     db,
-    tree === undefined ? name : `${name}-tree`,
+    `${name}${of.tree === undefined ? '' : '-tree'}${of.branch === undefined ? '' : '-branch'}`,
     `select json_agg(boot_id) boots, json_agg("value") "values" from (
-       ${text} ${tree === undefined ? '' : ofTree} order by boot_id desc limit $2) x`,
-    tree === undefined ? values : [...values, tree],
+       ${text} ${filters.join(' ')} order by boot_id desc limit $2) x`,
+    all,
   );
   return row?.boots ? { boots: row.boots.reverse(), values: row.values.reverse() } : null;
 }

@@ -358,6 +358,7 @@ export type Series = {
   testcase: string;
   tbox_group: string;
   metric: string;
+  branch?: string;
   boots: number[];
   kernels: number[];
   shas: (string | null)[];

@@ -12,6 +12,7 @@ const Series = z
     testcase: z.string(),
     tbox_group: z.string(),
     metric: z.string(),
+    branch: z.string().optional(),
     boots: z.array(z.number()),
     kernels: z.array(z.number()),
     shas: z.array(z.string().nullable()),

@@ -21,7 +21,7 @@ export const HistoryQuery = z.object({
   testcase: many('\\d{1,9}').optional().describe('Testcase ids, separated by commas'),
   metric: z.string().max(2000).optional().describe('Metric names, separated by commas'),
   tree: z.string().max(200).optional(),
-  branch: z.string().max(200).optional(),
+  branch: z.string().max(400).optional().describe('Branches, separated by commas: each has its own series'),
   limit: z.coerce.number().int().min(10).max(20_000).default(10_000).describe('Newest boots per series'),
 });
 export type HistoryQuery = z.infer<typeof HistoryQuery>;
@@ -31,6 +31,8 @@ export interface Series extends History {
   testcase: string;
   tbox_group: string;
   metric: string;
+  /** Only boots of this branch's kernels. */
+  branch?: string;
   marks: Mark[];
 }
 
@@ -54,7 +56,11 @@ export async function historyPage(ctx: ServerContext, query: HistoryQuery) {
 export type HistoryPage = Awaited<ReturnType<typeof historyPage>>;
 
 const wantedIds = (query: HistoryQuery) => (query.testcase ?? '').split(',').filter(Boolean).map(Number);
-const wantedNames = (metric: string) => metric.split(',').map((name) => name.trim());
+const wantedNames = (names: string) =>
+  names
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
 
 async function seriesOf(
   ctx: ServerContext,
@@ -62,11 +68,14 @@ async function seriesOf(
   testcases: TestcaseRow[],
   names: string[],
 ): Promise<Series[]> {
-  const pairs = testcases.flatMap((testcase) => names.map((metric) => ({ testcase, metric }))).slice(0, MOST_SERIES);
+  const branches = query.branch ? wantedNames(query.branch) : [undefined];
+  const wanted = testcases
+    .flatMap((testcase) => names.flatMap((metric) => branches.map((branch) => ({ testcase, metric, branch }))))
+    .slice(0, MOST_SERIES);
   return Promise.all(
-    pairs.map(async ({ testcase, metric }): Promise<Series> => {
+    wanted.map(async ({ testcase, metric, branch }): Promise<Series> => {
       const [history, marks] = await Promise.all([
-        loadHistory(ctx.db, { testcaseId: testcase.id, metric, tree: query.tree, limit: query.limit }),
+        loadHistory(ctx.db, { testcaseId: testcase.id, metric, tree: query.tree, branch, limit: query.limit }),
         listMarks(ctx.db, { testcaseId: testcase.id, metric }),
       ]);
       return {
@@ -74,6 +83,7 @@ async function seriesOf(
         testcase: testcase.name,
         tbox_group: testcase.tbox_group,
         metric,
+        ...(branch !== undefined && { branch }),
         marks,
         ...history,
       };

@@ -7,7 +7,7 @@ import { byKernel, type KernelPoint } from './kernels.ts';
 
 export function renderHistory(frame: Frame, data: HistoryPage, query: HistoryQuery): string {
   const api = urls.v1(
-    `history${urls.history({ testcase: data.chosen.map((one) => one.id).join(','), metric: data.names.join(','), tree: query.tree, limit: query.limit === 10_000 ? null : query.limit }).replace('/history', '')}`,
+    `history${urls.history({ testcase: data.chosen.map((one) => one.id).join(','), metric: data.names.join(','), tree: query.tree, branch: query.branch, limit: query.limit === 10_000 ? null : query.limit }).replace('/history', '')}`,
   );
   return page(frame, {
     title: `History ${data.names.join(', ')}`,
@@ -37,6 +37,13 @@ export function renderHistory(frame: Frame, data: HistoryPage, query: HistoryQue
             ))}
           </datalist>
           <input name="tree" placeholder="tree" value={query.tree} aria-label="Tree" size={10} />
+          <input
+            name="branch"
+            placeholder="branches"
+            value={query.branch}
+            aria-label="Branches, separated by commas"
+            size={12}
+          />
           <button type="submit">Show</button>
           <a href={api}>JSON</a>
         </form>
@@ -78,6 +85,7 @@ function Overlay({ data, query }: { data: HistoryPage; query: HistoryQuery }) {
               testcase: next.join(',') || String(one.id),
               metric: data.names.join(','),
               tree: query.tree,
+              branch: query.branch,
             })}
             aria-current={ids.has(one.id) ? 'true' : undefined}
           >
@@ -112,8 +120,9 @@ function StaticChart({ series, n }: { series: Series; n: number }) {
       <figcaption>
         {series.metric}{' '}
         <span class="quiet">
-          {series.testcase} on {series.tbox_group}, {series.values.length} boots of {points.length} kernels,{' '}
-          {value(min)} … {value(max)}
+          {series.testcase} on {series.tbox_group}
+          {series.branch === undefined ? '' : `, branch ${series.branch}`}, {series.values.length} boots of{' '}
+          {points.length} kernels, {value(min)} … {value(max)}
         </span>
       </figcaption>
       <svg
@@ -173,7 +182,8 @@ function Kernels({ series, tree }: { series: Series; tree?: string }) {
   return (
     <details open={series.marks.length > 0 || points.length < 30}>
       <summary>
-        {series.metric} on {series.tbox_group} by kernel, newest first
+        {series.metric} on {series.tbox_group}
+        {series.branch === undefined ? '' : `, branch ${series.branch},`} by kernel, newest first
       </summary>
       <div class="scroll" tabIndex={0} role="region" aria-label={`${series.metric} by kernel`}>
         <table>
