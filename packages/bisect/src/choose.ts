@@ -62,7 +62,7 @@ function recentre(q: number, target: number): number {
   return q < target ? (0.5 * q) / target : 1 - (0.5 * (1 - q)) / (1 - target);
 }
 
-function binaryEntropy(q: number): number {
+export function binaryEntropy(q: number): number {
   if (q <= 0 || q >= 1) return 0;
   return -(q * Math.log2(q) + (1 - q) * Math.log2(1 - q));
 }

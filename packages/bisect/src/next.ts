@@ -1,4 +1,4 @@
-import { chooseProbes } from './choose.ts';
+import { binaryEntropy, chooseProbes } from './choose.ts';
 import { massBelow } from './graph.ts';
 import type { Posterior } from './posterior.ts';
 import type { Search } from './search.ts';
@@ -12,11 +12,13 @@ import type { BootValue, Candidate, Next, NextOptions, Probe, Sha, StepSize } fr
  * afresh; their boots count like any others, so a wrong answer loses its certainty and the search goes on.
  */
 
-/** Doubt about the step below which probing begins, above which it pauses for the ends, and that a culprit may have. */
+/** Doubt about the step below which probing begins with 24 boots at the ends, above which it pauses for them, and that a culprit may have. */
 const BEGIN = 0.12;
 const PAUSE = 0.35;
 /** Share of the boots that each level should have, by the posterior. */
 const SCARCE = 0.1;
+/** And share of the probed kernel's own boots that must be known to show each level, before it gets more. */
+const KNOWN = 0.8;
 const NAME = 0.015;
 /** z of a difference that counts as seen, when saying how many more boots could tell. */
 const SEEN = 3.3;
@@ -73,7 +75,8 @@ function nextOfOneStep(search: Search, options: NextOptions): Next {
   const probed = [...search.observed.keys()].some((c) => c !== -1 && c !== search.graph.size - 1);
   const direction = wrongDirection(search, now);
   if (direction !== null) return direction;
-  if (now.none > (probed || endsSayNoMore(search) ? PAUSE : BEGIN)) return confirmEnds(search, now, probed);
+  if (now.none > (probed || endsSayNoMore(search) ? PAUSE : doubtToBegin(search)))
+    return confirmEnds(search, now, probed);
   const certainty = search.input.certainty ?? 0.95;
   const outOfBudget = search.spent >= search.budget;
 
@@ -98,8 +101,22 @@ function nextOfOneStep(search: Search, options: NextOptions): Next {
       return done(search, now, { ...leader, culprit: null }, false, 'no commit is left to test');
     return ends(1, search, 'nothing else is left to test');
   }
+  const unknown = unknownEnd(search, now, probes);
+  if (unknown !== null) return unknown;
   const names = probes.map((p) => short(p.sha)).join(', ');
   return { kind: 'probe', probes, why: `${names} split${probes.length === 1 ? 's' : ''} what is left most evenly` };
+}
+
+/**
+ * Few boots at the ends that pass are often those that chance drove apart: their step is too large, and the search trusts it. Many
+ * that don't pass have said what the levels are: probes tell as much about the step as further boots of the ends.
+ */
+function doubtToBegin(search: Search): number {
+  return BEGIN * Math.max(0.6, Math.min(2.5, bootsOfEnds(search) / 24));
+}
+
+function bootsOfEnds(search: Search): number {
+  return (search.observed.get(-1) ?? 0) + (search.observed.get(search.graph.size - 1) ?? 0);
 }
 
 /** At least three boots of each end (one with a noise history or for binary outcomes), so that there is a spread. */
@@ -131,7 +148,7 @@ function ends(boots: number, search: Search, why: string): Next {
 }
 
 function confirmEnds(search: Search, now: Posterior, probed: boolean): Next {
-  const onEnds = (search.observed.get(-1) ?? 0) + (search.observed.get(search.graph.size - 1) ?? 0);
+  const onEnds = bootsOfEnds(search);
   const d = Math.abs(now.step?.d ?? 0);
   const largest = d + 2 * Math.sqrt(4 / onEnds);
   const needed = Math.ceil((4 * SEEN * SEEN) / Math.max(d * d, 1e-6));
@@ -199,6 +216,34 @@ function scarceEnd(search: Search, now: Posterior): Next | null {
   if (sha === null) return null;
   const why = `few boots show the level of ${sha === search.input.good ? 'good' : 'bad'}`;
   return { kind: 'confirm-ends', probes: [{ sha, boots: 1 }], why };
+}
+
+/**
+ * The end of whose level fewer boots are known than a probe has itself. Its label is judged by the distance of its mean from both
+ * levels, and past that point it is they that aren't known: more boots of it would go on for hundreds and tell nothing.
+ * A boot counts as known by how sure its kernel's label is, 1 − h₂(q): those in doubt would all fall to one side together.
+ */
+function unknownEnd(search: Search, now: Posterior, probes: Probe[]): Next | null {
+  if (search.input.kind === 'binary' || endsSayNoMore(search)) return null;
+  const below = massBelow(search.graph, now.mass);
+  for (const probe of probes) {
+    const probed = search.kernelCommit(probe.sha);
+    const own = search.observed.get(probed) ?? 0;
+    if (own < 2) continue;
+    const known = [0, 0];
+    for (const [commit, boots] of search.observed) {
+      if (commit === probed) continue;
+      const q = commit < 0 ? 0 : Math.min(1, below[commit]! / (1 - now.none));
+      const sure = boots * (1 - binaryEntropy(q));
+      known[0]! += sure * (1 - q);
+      known[1]! += sure * q;
+    }
+    if (Math.min(...known) >= KNOWN * own) continue;
+    const isGood = known[0]! < known[1]!;
+    const why = `the level of ${isGood ? 'good' : 'bad'} is known less well than that of ${short(probe.sha)}`;
+    return { kind: 'confirm-ends', probes: [{ sha: isGood ? search.input.good : search.input.bad, boots: 1 }], why };
+  }
+  return null;
 }
 
 interface Leader {

@@ -186,3 +186,15 @@ test('a level that few boots show is booted again before the search goes on ther
   // 85 boots at the new level, 5 at the old one.
   expect(step).toMatchObject({ kind: 'confirm-ends', probes: [{ sha: 'good', boots: 1 }] });
 });
+
+test('a kernel between both levels is not booted on and on: the ends are, until their levels are as well known', () => {
+  const search = createSearch(line(2, { verify: false }));
+  const boots = (n: number, level: number) => Array.from({ length: n }, (_, i) => level + (i % 2 === 0 ? 1 : -1));
+  observe(search, { sha: 'good', values: boots(6, 1000) });
+  observe(search, { sha: 'c2', values: boots(6, 1002) });
+  observe(search, { sha: 'c1', values: boots(4, 1001) });
+  expect(next(search)).toMatchObject({ kind: 'probe', probes: [{ sha: 'c1' }] });
+  observe(search, { sha: 'c1', values: boots(8, 1001) });
+  // 12 boots at c1, 6 at each end: its mean is better known than the levels it is judged by.
+  expect(next(search)).toMatchObject({ kind: 'confirm-ends', probes: [{ boots: 1 }] });
+});
