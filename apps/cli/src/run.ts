@@ -18,7 +18,7 @@ import { and, asc, eq, inArray, or } from 'drizzle-orm';
 import { resolveKernel } from './kernelName.ts';
 import { openLog, outcome } from './outcome.ts';
 import { showProgress } from './progress.ts';
-import { bootTable } from './runTable.ts';
+import { bootFailures, bootTable } from './runTable.ts';
 
 interface RunOptions {
   host: string;
@@ -126,7 +126,9 @@ async function run(jobName: string, options: RunOptions, signal: AbortSignal): P
             overheads: finished.map((row) => overheadSeconds((row.timeline ?? []) as TimelineEntry[])),
           }),
         );
-    return statusOf(results.flatMap(({ finished }) => finished));
+    const last = results.flatMap(({ finished }) => notRepeated(finished));
+    process.stderr.write(bootFailures(last));
+    return statusOf(last);
   } finally {
     show.end();
     if (boots.length > 0)
@@ -234,8 +236,11 @@ function doneOf(rows: BootRow[]): number[] {
   return rows.filter((row) => row.state === 'done').map((row) => row.id);
 }
 
-function statusOf(rows: BootRow[]): 0 | 1 | 3 {
-  const last = rows.filter((row) => !rows.some((other) => other.retryOf === row.id));
+function notRepeated(rows: BootRow[]): BootRow[] {
+  return rows.filter((row) => !rows.some((other) => other.retryOf === row.id));
+}
+
+function statusOf(last: BootRow[]): 0 | 1 | 3 {
   if (last.some((row) => row.failure?.class === 'infra' || row.failure?.class === 'bug')) return 3;
   return last.some((row) => row.state !== 'done') ? 1 : 0;
 }

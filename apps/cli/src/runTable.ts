@@ -1,5 +1,6 @@
 import type { Matrix, Registry } from '@kdelta/matrix';
 import { general } from '@kdelta/stats';
+import type { Failure } from '@kdelta/store';
 
 /** What `kdelta run` prints: per metric the mean, the deviation (n − 1) in percent of it, and the number of each boot. */
 export function bootTable(
@@ -46,6 +47,22 @@ export function bootTable(
   ]
     .filter((text, i, all) => text !== '' || i === all.length - 1)
     .join('\n');
+}
+
+/** Why boots failed: one line for those that failed alike, below it the excerpt of the first. '' when none did. */
+export function bootFailures(boots: { id: number; failure: Failure | null }[]): string {
+  const alike = new Map<string, { ids: number[]; excerpt: string }>();
+  for (const { id, failure } of boots) {
+    if (!failure) continue;
+    const why = `${failure.message} (${failure.code})`;
+    const { ids } = alike.get(why) ?? alike.set(why, { ids: [], excerpt: failure.excerpt ?? '' }).get(why)!;
+    ids.push(id);
+  }
+  const lines = [...alike].flatMap(([why, { ids, excerpt }]) => [
+    `kdelta: boot${ids.length > 1 ? 's' : ''} ${ids.join(', ')} failed: ${why}`,
+    ...(excerpt ? excerpt.split('\n').map((line) => `  | ${line}`) : []),
+  ]);
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function deviation(values: number[], mean: number): number {

@@ -1,6 +1,6 @@
 import { buildRegistry } from '@kdelta/matrix';
 import { expect, test } from 'vitest';
-import { bootTable } from '../src/runTable.ts';
+import { bootFailures, bootTable } from '../src/runTable.ts';
 
 const metrics = buildRegistry([{ name: 'pft', metrics: { rate: { kpi: true } } }]);
 const options = { title: 'pft on h', program: 'pft', metrics, all: false, overheads: [1.25, null] };
@@ -30,4 +30,24 @@ test("KPIs come first, a boot without a number is shown as one, and monitors' me
 
 test('without a finished boot there is a table without rows', () => {
   expect(bootTable({ boots: [], metrics: new Map() }, { ...options, overheads: [] })).toContain('  metric  mean');
+});
+
+test('why boots failed is said once for all that failed alike, with the last lines of output', () => {
+  const incomplete = { class: 'test' as const, code: 'KD_TEST_INCOMPLETE', message: 'pft ended without rate' };
+  const boots = [
+    { id: 4, failure: { ...incomplete, excerpt: 'starting\n8.2 faults' } },
+    { id: 5, failure: null },
+    { id: 6, failure: { ...incomplete, excerpt: 'starting\n9.1 faults' } },
+    { id: 7, failure: { class: 'boot' as const, code: 'KD_BOOT_PANIC', message: 'kernel panic: oops' } },
+  ];
+  expect(bootFailures(boots)).toBe(
+    [
+      'kdelta: boots 4, 6 failed: pft ended without rate (KD_TEST_INCOMPLETE)',
+      '  | starting',
+      '  | 8.2 faults',
+      'kdelta: boot 7 failed: kernel panic: oops (KD_BOOT_PANIC)',
+      '',
+    ].join('\n'),
+  );
+  expect(bootFailures([{ id: 5, failure: null }])).toBe('');
 });

@@ -1,5 +1,6 @@
 import { access, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { consoleText, lastLines } from '@kdelta/hosts';
 import type { HostFile, Testcase } from '@kdelta/jobs';
 import { type KernelArtifact, unmetKconfig } from '@kdelta/kernels';
 import { samplesToBootValues } from '@kdelta/matrix';
@@ -267,7 +268,8 @@ async function keepResult(ctx: StepContext, row: BootRow, result: BootResult): P
     try {
       const parsed = await parseOutput(meta, path, { cacheDir: ctx.dirs.cache });
       Object.assign(samples, parsed.samples);
-      if (program === job.program && parsed.missing.length > 0) failure = incomplete(program, parsed.missing);
+      if (program === job.program && parsed.missing.length > 0)
+        failure = incomplete(program, parsed.missing, lastLines(await consoleText(path, 4096), 10));
     } catch (error) {
       const message = `the output of ${program} can't be read: ${(error as Error).message}`;
       if (program === job.program) failure = { class: 'test', code: 'KD_TEST_OUTPUT', message };
@@ -275,14 +277,16 @@ async function keepResult(ctx: StepContext, row: BootRow, result: BootResult): P
     }
   }
   if (!failure && !result.outputs.some(({ program }) => program === job.program))
-    failure = incomplete(job.program, ['its output']);
+    failure = incomplete(job.program, ['its output'], '');
   const values = failure ? new Map<string, number>() : samplesToBootValues(samples, ctx.metrics);
   const kpis = new Set([...values.keys()].filter((name) => ctx.metrics.lookup(name).kpi));
   return { result: { ...result, failure }, values, kpis, files };
 }
 
-function incomplete(program: string, missing: string[]): Failure {
-  return { class: 'test', code: 'KD_TEST_INCOMPLETE', message: `${program} ended without ${missing.join(', ')}` };
+/** With the last lines of what it printed: there a parser's author sees why it found nothing. */
+function incomplete(program: string, missing: string[], excerpt: string): Failure {
+  const message = `${program} ended without ${missing.join(', ')}`;
+  return { class: 'test', code: 'KD_TEST_INCOMPLETE', message, ...(excerpt ? { excerpt } : {}) };
 }
 
 /** The boot's last write, but for lease and claim: what it gave, and what comes of it. */

@@ -251,7 +251,10 @@ test('an output that is cut short is a failed test without numbers', async () =>
   repo.commit('100001');
   await push();
   const boots = await ctx.db.select().from(boot).orderBy(asc(boot.id));
-  expect(boots[0]).toMatchObject({ state: 'failed', failure: { class: 'test', code: 'KD_TEST_INCOMPLETE' } });
+  expect(boots[0]).toMatchObject({
+    state: 'failed',
+    failure: { class: 'test', code: 'KD_TEST_INCOMPLETE', excerpt: '   0    1' },
+  });
   expect((await loadMatrix(ctx.db, [boots[0]!.id])).metrics.size).toBe(0);
   expect((await pairs())[0]!.state).toBe('judged');
 });
