@@ -77,6 +77,13 @@ async function plantUnit(tree: TreeWriter, tip: Tip, unit: Planned[]): Promise<T
   return tip;
 }
 
+/** One commit per edit, each right on the base, without moving any branch. */
+export async function plantBeside(repo: string, base: BaseTree, edits: readonly Edit[]): Promise<PlantedCommit[]> {
+  const tree = new TreeWriter(repo, base.sha, seededRandom('beside'));
+  for (const edit of edits) await tree.commit(tree.root, edit, 'neighbour');
+  return await tree.finish();
+}
+
 /** Sets `branch` of the repository at `to` to a planted commit. */
 export async function pushCommit(repo: string, sha: string, to: string, branch = 'master'): Promise<void> {
   await runGit(['push', '--quiet', '--force', '--', to, `${sha}:refs/heads/${branch}`], {

@@ -100,6 +100,12 @@ describe('job files', () => {
     expect(errorOf(() => withDisk(guest('')))).toMatch(/disk: needs a disk .* g has none; name one in hosts\/g\.yaml/);
   });
 
+  it('run on hosts whose files may say how far rebuilds lie apart, benchmark by benchmark', () => {
+    const host = parseHost('boot: {method: qemu}\nrebuild_spread_pct: {pft: 0.03, dbench: 1}\n', 'hosts/g.yaml');
+    expect(host.rebuildSpreadPct).toEqual({ pft: 0.03, dbench: 1 });
+    expect(ivb44.rebuildSpreadPct).toBeUndefined();
+  });
+
   it('bring the packages of their programs, and of the values chosen', () => {
     const packages = (text: string) => packagesOf(expandJob(job(text)[0]!, ivb44, programs)[0]!, programs);
     expect(packages('source: small\ncontest:')).toEqual(['make']);
@@ -216,6 +222,7 @@ describe('host files', () => {
       'nr_cpu: 4\nmemory: 1G\naccess: {ssh: {host: a}}\nscratch_disk: 4G\n',
       /^hosts\/g.yaml:4: scratch_disk: must be a device/,
     ],
+    ['boot: {method: qemu}\nrebuild_spread_pct: {pft: -1}\n', /^hosts\/g.yaml:2: rebuild_spread_pct\.pft: /],
     ['boot: [\n', /^hosts\/g.yaml:\d+: /],
   ])('that are wrong are refused with file, line and key: %j', (text, message) => {
     expect(errorOf(() => parseHost(text, 'hosts/g.yaml'))).toMatch(message);

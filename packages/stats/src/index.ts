@@ -7,3 +7,4 @@ export { fixed, general } from './printf.ts';
 export { tTwoSided } from './student.ts';
 export { isReported } from './summary.ts';
 export type { Delta, Flag, JudgeInput, Judgement, Side, Verdict } from './types.ts';
+export { type Components, varianceComponents } from './varianceComponents.ts';
