@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import { homeDir } from '@kdelta/home';
 import { allPages, openLab } from '../../apps/server/test/lab.ts';
 import { launchChromium } from '../../test/browser/chromium.ts';
+import { realPages } from '../../test/browser/realPages.ts';
 
 const out = process.argv[2] ?? join(homeDir(), '.kdelta', 'screenshots');
 mkdirSync(out, { recursive: true });
 const remote = process.env.KDELTA_URL;
 const lab = remote ? null : await openLab({ listen: true });
 const base = remote ?? `http://127.0.0.1:${(lab!.app.server.address() as { port: number }).port}`;
-const paths = lab ? allPages(lab.ids).map(([path]) => path) : await newestPages(base);
+const paths = (lab ? allPages(lab.ids) : await realPages(base)).map(([path]) => path);
 const only = process.env.ONLY?.split(',');
 
 const browser = await launchChromium();
@@ -38,32 +39,3 @@ for (const path of paths) {
 await browser.close();
 await lab?.close();
 process.exit(0);
-
-async function newestPages(url: string): Promise<string[]> {
-  const newest = async (what: string, page: string) => {
-    const { items } = (await (await fetch(`${url}/api/v1/${what}?limit=1`)).json()) as { items: { id: number }[] };
-    return items[0] ? [`${page}/${items[0].id}`] : [];
-  };
-  return [
-    ...['/', '/pairs', '/bisects', '/reports', '/history', '/hosts', '/trees', '/noise', '/api'],
-    ...(await newest('pairs', '/pairs')),
-    ...(await newest('bisects', '/bisects')),
-    ...(await newest('boots', '/boots')),
-    ...(await newest('reports', '/r')),
-    ...(await mapanonPages(url)),
-  ];
-}
-
-/** The newest two boots of mapanon at one testcase, of different kernels where there are such. */
-async function mapanonPages(url: string): Promise<string[]> {
-  const answer = await fetch(`${url}/api/v1/boots?limit=200&state=done`);
-  const { items } = (await answer.json()) as {
-    items: { id: number; program: string; testcase_id: number; kernel_id: number }[];
-  };
-  const boots = items.filter((boot) => boot.program === 'mapanon');
-  for (const boot of boots) {
-    const other = boots.find((b) => b.testcase_id === boot.testcase_id && b.kernel_id !== boot.kernel_id);
-    if (other) return [`/mapanon?boots=${other.id},${boot.id}`];
-  }
-  return boots.slice(0, 1).map((boot) => `/mapanon?boots=${boot.id}`);
-}

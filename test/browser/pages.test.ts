@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { appendEvent } from '@kdelta/store';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allPages, type Lab, openLab } from '../../apps/server/test/lab.ts';
 import { CHROMIUM, hasChromium, launchChromium } from './chromium.ts';
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+import { emptyWithoutScript, faultsOfPages, openWatched } from './faults.ts';
 
 let lab: Lab;
 let browser: Browser;
@@ -26,44 +23,15 @@ describe.skipIf(!hasChromium)(
       await lab?.close();
     });
 
-    /** A page that remembers what went wrong on it: console errors, policy violations, exceptions. */
-    async function open(options: Parameters<Browser['newPage']>[0] = {}): Promise<{ page: Page; wrong: string[] }> {
-      const page = await browser.newPage(options);
-      const wrong: string[] = [];
-      page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') wrong.push(message.text());
-      });
-      page.on('pageerror', (error) => wrong.push(String(error)));
-      return { page, wrong };
-    }
+    const open = (options: Parameters<typeof openWatched>[1] = {}) => openWatched(browser, options);
 
     it('load without a console error or a violation of their policy, and axe finds nothing serious', async () => {
-      const { page, wrong } = await open({ bypassCSP: false });
-      const found: string[] = [];
-      for (const [path] of allPages(lab.ids)) {
-        await page.goto(base + path, { waitUntil: 'load' });
-        // Through the debugger, which no policy binds.
-        await page.evaluate(axeSource);
-        const violations = await page.evaluate(async () => {
-          const { axe } = window as unknown as {
-            axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
-          };
-          return (await axe.run()).violations.filter((one) => one.impact === 'serious' || one.impact === 'critical');
-        });
-        for (const one of violations) found.push(`${path}: ${one.id}: ${one.nodes[0]?.html.slice(0, 160)}`);
-      }
-      await page.close();
-      expect(found).toEqual([]);
-      expect(wrong).toEqual([]);
+      const paths = allPages(lab.ids).map(([path]) => path);
+      expect(await faultsOfPages(browser, base, paths)).toEqual([]);
     });
 
     it('show the same without JavaScript', async () => {
-      const { page } = await open({ javaScriptEnabled: false });
-      for (const [path, text] of allPages(lab.ids)) {
-        await page.goto(base + path);
-        expect(await page.content(), path).toContain(text.replaceAll('<', '&lt;'));
-      }
-      await page.close();
+      expect(await emptyWithoutScript(browser, base, allPages(lab.ids))).toEqual([]);
     });
 
     it('fit a phone: nothing but tables and drawings is wider than 360 px', async () => {

@@ -8,6 +8,7 @@ import { type Bot, freePort, startBot } from './bot.ts';
 import { type Catcher, catchMail } from './catcher.ts';
 import { type Check, checkFound, checkQuiet } from './checks.ts';
 import { type Dashboard, openDashboard } from './dashboard.ts';
+import { checkInBrowser } from './inBrowser.ts';
 import { type BaseTree, cloneBase, makeBaseTree, type Planted, plantCommits, pushCommit } from './makeTree.ts';
 import { narrator, type Say, sayer } from './narrate.ts';
 
@@ -68,6 +69,7 @@ async function main(): Promise<number> {
     const checks = options.quiet
       ? await checkQuiet(board, catcher.mails)
       : await checkFound(board, planted, catcher.mails, list);
+    checks.push(...(await checkInBrowser(bot.url, say)));
     if (!options.quiet) printMail(catcher, planted);
     const failed = report(say, checks, planted);
     found = failed === 0;

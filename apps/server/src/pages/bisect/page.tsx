@@ -272,14 +272,14 @@ function Probes({ data, now }: { data: BisectPage; now: Date }) {
 function ProbeBoots({ probe }: { probe: ProbeRow }) {
   if (probe.state === 'untestable') return <StateMark state="untestable" />;
   return (
-    <>
+    <span class="among">
       {probe.boot_ids.map((id) => (
         <>
           <a href={urls.boot(id)}>{id}</a>{' '}
         </>
       ))}
       {probe.state === 'wanted' ? <span class="quiet">of {probe.boots}</span> : null}
-    </>
+    </span>
   );
 }
 
