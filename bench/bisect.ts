@@ -6,21 +6,23 @@ import { renderPlot, renderTables } from './bisect/render.ts';
 import { type Rows, SECTIONS } from './bisect/sections.ts';
 
 /**
- * npm run bench:bisect [-- --only accuracy,rivals] [--seeds 2000]: simulates the search and its rivals with fixed seeds, keeps each
- * section's rows in bench/results/bisect.json, and writes docs/bisect-bench.md and docs/bisect-bench.svg from all of them.
+ * npm run bench:bisect [-- --only "accuracy,calibration t3"] [--seeds 2000]: simulates the search and its rivals with fixed seeds, keeps each
+ * section's rows in bench/results/bisect.json, and writes docs/bisect-bench.md and docs/bisect-bench.svg from all of them (from what is
+ * there with `--only render`). A bench that was stopped goes on where it was.
  */
 const argument = (name: string) => {
   const at = process.argv.indexOf(name);
   return at < 0 ? undefined : process.argv[at + 1];
 };
 const seeds = Number(argument('--seeds') ?? 2000);
-const only = argument('--only')?.split(',') ?? [...Object.keys(SECTIONS), 'speed'];
+const all = [...Object.keys(SECTIONS), 'speed'];
+const asked = argument('--only')?.split(',');
+const only = all.filter((name) => asked?.some((a) => a === name || a === name.split(' ')[0]) ?? true);
 const file = 'bench/results/bisect.json';
 const read = (): Record<string, Rows> => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
 
 mkdirSync('bench/results', { recursive: true });
 for (const name of only) {
-  if (name === 'render') continue;
   const started = performance.now();
   const rows = name === 'speed' ? speed() : SECTIONS[name]!(seeds);
   writeFileSync(file, `${JSON.stringify({ ...read(), [name]: rows }, null, 1)}\n`);

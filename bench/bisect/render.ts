@@ -1,5 +1,5 @@
 import { KERNELS, KERNELS_NOTE } from './kernels.ts';
-import type { Rows } from './sections.ts';
+import { type Rows, SECTIONS } from './sections.ts';
 
 const TITLES: Record<string, string> = {
   accuracy: 'Gaussian noise, 1,000 commits, nothing known before',
@@ -28,8 +28,8 @@ export function renderTables(sections: Record<string, Rows>): string {
     '',
   ];
   for (const [name, title] of Object.entries(TITLES)) {
-    const rows = name === 'kernels' ? KERNELS : sections[name];
-    if (rows === undefined || rows.length === 0) continue;
+    const rows = name === 'kernels' ? KERNELS : rowsOf(sections, name);
+    if (rows.length === 0) continue;
     const columns = Object.keys(rows[0]!);
     parts.push(`## ${title}`, '', `| ${columns.join(' | ')} |`, `|${columns.map(() => '---').join('|')}|`);
     for (const row of rows) parts.push(`| ${columns.map((c) => row[c] ?? '').join(' | ')} |`);
@@ -39,12 +39,18 @@ export function renderTables(sections: Record<string, Rows>): string {
   return parts.join('\n');
 }
 
+/** The rows of a table, of all its parts in order. */
+function rowsOf(sections: Record<string, Rows>, table: string): Rows {
+  const parts = Object.keys(SECTIONS).filter((name) => name.split(' ')[0] === table);
+  return (parts.length === 0 ? [table] : parts).flatMap((name) => sections[name] ?? []);
+}
+
 const COLOURS = ['#1b6ca8', '#5aa9e6', '#8c6d31', '#bd9e39', '#9c4f96', '#c44e52', '#55a868'];
 const [WIDTH, HEIGHT, LEFT, TOP, PLOT_W, PLOT_H] = [760, 440, 60, 30, 440, 350];
 
 /** Boots (logarithmic) against the share right: one line per searcher, one point per d. */
 export function renderPlot(sections: Record<string, Rows>): string {
-  const rows = [...(sections.accuracy ?? []), ...(sections.history ?? []), ...(sections.rivals ?? [])];
+  const rows = ['accuracy', 'history', 'rivals'].flatMap((table) => rowsOf(sections, table));
   const searchers = [...new Set(rows.map((r) => String(r.searcher)))];
   const x = (boots: number) => LEFT + (PLOT_W * Math.log(boots / 10)) / Math.log(60);
   const y = (right: number) => TOP + PLOT_H * (1 - right / 100);

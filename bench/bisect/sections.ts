@@ -1,27 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { createSearch, next, observe, type SearchInput, untestable } from '@kdelta/bisect';
+import { kept } from './kept.ts';
 import { bayesect, classic, pinpoint, sequential } from './rivals.ts';
 import { makeWorld, type NoiseName, randomSource, type World, type WorldOptions } from './world.ts';
 
 /** Rows of one table; every number is of simulated boots, but for `real`. */
 export type Rows = Record<string, string | number>[];
 
+const STEPS = [1, 1.5, 2, 3];
+const NOISES: NoiseName[] = ['gauss', 't3', 'lognormal', 'outliers', 'bimodal', 'drift'];
+
+/** By the name of the table and, after a space, of its part: parts may run side by side. */
 export const SECTIONS: Record<string, (seeds: number) => Rows> = {
-  accuracy: (seeds) => [1, 1.5, 2, 3].map((d) => shown(accuracy('kdelta', { commits: 1000, d }, seeds))),
-  history: (seeds) =>
-    [1, 1.5, 2, 3].map((d) => shown(accuracy('kdelta, history and pair', { commits: 1000, d }, seeds, 5))),
-  rivals: (seeds) =>
-    [1, 1.5, 2, 3].flatMap((d) => [
-      rival('git bisect, 3 boots', classic(3), d, seeds),
-      rival('git bisect, 9 boots', classic(9), d, seeds),
-      rival('per-step sequential test', sequential, d, seeds),
-      rival('Pinpoint', pinpoint, d, Math.ceil(seeds / 4)),
-      rival('git_bayesect', bayesect, d, Math.ceil(seeds / 4)),
-    ]),
-  calibration: (seeds) =>
-    (['gauss', 't3', 'lognormal', 'outliers', 'bimodal', 'drift'] as const).flatMap((n) =>
-      calibration(n, seeds).map(shown),
-    ),
+  ...parts('accuracy', STEPS, (d, seeds) => [accuracy('kdelta', { commits: 1000, d }, seeds)]),
+  ...parts('history', STEPS, (d, seeds) => [accuracy('kdelta, history and pair', { commits: 1000, d }, seeds, 5)]),
+  ...parts('rivals', STEPS, (d, seeds) => [
+    rival('git bisect, 3 boots', classic(3), d, seeds),
+    rival('git bisect, 9 boots', classic(9), d, seeds),
+    rival('per-step sequential test', sequential, d, seeds),
+    rival('Pinpoint', pinpoint, d, Math.ceil(seeds / 4)),
+    rival('git_bayesect', bayesect, d, Math.ceil(seeds / 4)),
+  ]),
+  ...parts('calibration', NOISES, calibration),
   null: (seeds) => [nullRange(seeds)],
   two: (seeds) => [twoSteps(seeds)],
   untestable: (seeds) => [clustered(seeds)],
@@ -29,10 +29,8 @@ export const SECTIONS: Record<string, (seeds: number) => Rows> = {
   real: (seeds) => real(Math.min(seeds, 200)),
 };
 
-/** Sections take long: each row is printed when it is there. */
-function shown(row: Rows[number]): Rows[number] {
-  console.log(JSON.stringify(row));
-  return row;
+function parts<P extends string | number>(table: string, of: P[], rows: (part: P, seeds: number) => Rows) {
+  return Object.fromEntries(of.map((part) => [`${table} ${part}`, (seeds: number) => rows(part, seeds)]));
 }
 
 interface Outcome {
@@ -90,7 +88,7 @@ function follow(
 }
 
 function accuracy(name: string, options: Omit<WorldOptions, 'seed'>, seeds: number, pair = 0): Rows[number] {
-  const outcomes = repeat(seeds, (seed) => {
+  const outcomes = kept(`${name}, d ${options.d}`, seeds, (seed) => {
     const world = makeWorld({ ...options, seed });
     if (pair === 0) return run(world, { budget: 1000 });
     const search = createSearch({ ...world, verify: false, budget: 1000, noise: { sd: 0.01, df: 20 } });
@@ -117,7 +115,7 @@ function accuracy(name: string, options: Omit<WorldOptions, 'seed'>, seeds: numb
 }
 
 function rival(name: string, searcher: ReturnType<typeof classic>, d: number, seeds: number): Rows[number] {
-  const answers = repeat(seeds, (seed) => {
+  const answers = kept(`${name}, d ${d}`, seeds, (seed) => {
     const world = makeWorld({ seed, commits: 1000, d });
     const answer = searcher(world, d);
     return { ...answer, right: answer.culprit !== null && world.commits[answer.culprit]!.sha === world.culprits[0] };
@@ -140,12 +138,10 @@ function rival(name: string, searcher: ReturnType<typeof classic>, d: number, se
 /** One search to 0.99 per seed; where it would have stopped at 0.8 and 0.95 is noted on the way. */
 function calibration(noise: NoiseName, seeds: number): Rows {
   const stops = [0.8, 0.95, 0.99];
-  const stated: number[][] = stops.map(() => []);
-  const right: boolean[][] = stops.map(() => []);
-  const boots: number[][] = stops.map(() => []);
-  repeat(seeds, (seed) => {
+  type Answer = { stated: number; right: boolean; boots: number };
+  const searches = kept(`calibration, ${noise}`, seeds, (seed) => {
     const world = makeWorld({ seed, commits: 1000, d: 2, noise });
-    const crossed = stops.map(() => false);
+    const answers = stops.map((): Answer | null => null);
     run(world, { certainty: 0.99, budget: 300 }, (search) => {
       if (!search.observed.has(-1) || !search.observed.has(search.graph.size - 1)) return;
       const { mass, none } = search.posterior();
@@ -153,28 +149,34 @@ function calibration(noise: NoiseName, seeds: number): Rows {
       let best = 0;
       for (let b = 0; b < mass.length; b++) if (mass[b]! > mass[best]!) best = b;
       stops.forEach((stop, i) => {
-        if (crossed[i] || mass[best]! < stop) return;
-        crossed[i] = true;
-        stated[i]!.push(mass[best]!);
-        right[i]!.push(search.graph.shas[best] === world.culprits[0]);
-        boots[i]!.push(search.spent);
+        if (mass[best]! < stop) return;
+        const right = search.graph.shas[best] === world.culprits[0];
+        answers[i] ??= { stated: mass[best]!, right, boots: search.spent };
       });
     });
+    return answers;
   });
-  return stops.map((stop, i) => ({
-    noise,
-    stop,
-    seeds,
-    answers: stated[i]!.length,
-    'stated %': percent(average(stated[i]!)),
-    'right %': percent(share(right[i]!, (r) => r)),
-    'stated − right': round(100 * (average(stated[i]!) - share(right[i]!, (r) => r)), 1),
-    'all boots': round(average(boots[i]!)),
-  }));
+  return stops.map((stop, i) => {
+    const answers = searches.map((s) => s[i]).filter((a): a is Answer => a != null);
+    const stated = average(answers.map((a) => a.stated));
+    const right = share(answers, (a) => a.right);
+    return {
+      noise,
+      stop,
+      seeds,
+      answers: answers.length,
+      'stated %': percent(stated),
+      'right %': percent(right),
+      'stated − right': round(100 * (stated - right), 1),
+      'all boots': round(average(answers.map((a) => a.boots))),
+    };
+  });
 }
 
 function nullRange(seeds: number): Rows[number] {
-  const outcomes = repeat(seeds, (seed) => run(makeWorld({ seed, commits: 1000, d: 2, steps: 0 }), { budget: 200 }));
+  const outcomes = kept('no step', seeds, (seed) =>
+    run(makeWorld({ seed, commits: 1000, d: 2, steps: 0 }), { budget: 200 }),
+  );
   return {
     seeds,
     'culprit named %': percent(share(outcomes, (o) => o.named)),
@@ -184,7 +186,9 @@ function nullRange(seeds: number): Rows[number] {
 }
 
 function twoSteps(seeds: number): Rows[number] {
-  const outcomes = repeat(seeds, (seed) => run(makeWorld({ seed, commits: 1000, d: 2, steps: 2 }), { verify: true }));
+  const outcomes = kept('two steps', seeds, (seed) =>
+    run(makeWorld({ seed, commits: 1000, d: 2, steps: 2 }), { verify: true }),
+  );
   return {
     seeds,
     'one of the two %': percent(share(outcomes, (o) => o.right)),
@@ -196,7 +200,9 @@ function twoSteps(seeds: number): Rows[number] {
 }
 
 function clustered(seeds: number): Rows[number] {
-  const outcomes = repeat(seeds, (seed) => run(makeWorld({ seed, commits: 1000, d: 2, untestable: 0.15 }), {}));
+  const outcomes = kept('untestable', seeds, (seed) =>
+    run(makeWorld({ seed, commits: 1000, d: 2, untestable: 0.15 }), {}),
+  );
   return {
     seeds,
     'answer contains the culprit %': percent(share(outcomes, (o) => o.contains)),
@@ -212,7 +218,7 @@ function graphs(seeds: number): Rows {
     ['kernel-like, culprit on a side branch', { graph: 'kernel', onSide: true }],
   ];
   return kinds.map(([name, more]) => {
-    const outcomes = repeat(seeds, (seed) => run(makeWorld({ seed, commits: 2000, d: 2, ...more }), {}));
+    const outcomes = kept(name, seeds, (seed) => run(makeWorld({ seed, commits: 2000, d: 2, ...more }), {}));
     return {
       history: name,
       seeds,
@@ -235,7 +241,7 @@ function real(orders: number): Rows {
   const order = ['a7d8a67a', '963cf5d3', 'a78da696', '0758686f', '1e4dd138', '4d3774dd', '04cfb2be', 'eff9a8c4'];
   const shas = order.map((short) => Object.keys(job.runs).find((sha) => sha.startsWith(short))!);
   const commits = shas.slice(1).map((sha, i) => ({ sha, parents: [shas[i]!] }));
-  const outcomes = repeat(orders, (seed) => {
+  const outcomes = kept('real job', orders, (seed) => {
     const random = randomSource(seed);
     const left = new Map(shas.map((sha) => [sha, shuffled(Object.values(job.runs[sha]!)[0]!.flat(), random.uniform)]));
     const world: World = {
@@ -280,7 +286,6 @@ function shuffled(values: number[], uniform: () => number): number[] {
   return out;
 }
 
-const repeat = <T>(seeds: number, one: (seed: number) => T) => Array.from({ length: seeds }, (_, seed) => one(seed));
 const average = (v: number[]) => v.reduce((a, b) => a + b, 0) / Math.max(1, v.length);
 const share = <T>(v: T[], is: (one: T) => boolean) => v.filter(is).length / Math.max(1, v.length);
 const round = (v: number, digits = 1) => Number(v.toFixed(digits));
