@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -13,7 +13,8 @@ export function kept<T>(name: string, seeds: number, one: (seed: number) => T): 
   for (let seed = found.length; seed < seeds; seed++) {
     found.push(one(seed));
     if (seed < seeds - 1 && Date.now() - saved < 20_000) continue;
-    writeFileSync(file, JSON.stringify(found));
+    writeFileSync(`${file}.new`, JSON.stringify(found));
+    renameSync(`${file}.new`, file);
     saved = Date.now();
   }
   return found.slice(0, seeds);
@@ -26,7 +27,8 @@ function folder(): string {
   const hash = createHash('sha256');
   for (const from of ['packages/bisect/src', 'bench/bisect'])
     for (const file of readdirSync(from).sort())
-      if (!['render.ts', 'kernels.ts'].includes(file)) hash.update(file).update(readFileSync(join(from, file)));
+      if (!['render.ts', 'kernels.ts', 'kept.ts'].includes(file))
+        hash.update(file).update(readFileSync(join(from, file)));
   named = join('bench', 'results', `bisect-${hash.digest('hex').slice(0, 8)}`);
   mkdirSync(named, { recursive: true });
   return named;

@@ -89,7 +89,8 @@ function nextOfOneStep(search: Search, options: NextOptions): Next {
     const verified = search.input.verify !== false && check === null && !outOfBudget;
     return done(search, now, leader, verified, 'certainty reached');
   }
-  if (outOfBudget) return done(search, now, { ...leader, culprit: null }, false, 'the budget is used up');
+  if (outOfBudget)
+    return done(search, now, { ...leader, culprit: null }, false, `the budget is used up; ${moreBoots(now)}`);
   if (now.drift && bootsSinceEnds(search) >= 5) return ends(1, search, 'the host drifts: the ends again');
   const scarce = scarceEnd(search, now);
   if (scarce !== null) return scarce;
@@ -175,6 +176,14 @@ function confirmEnds(search: Search, now: Posterior, probed: boolean): Next {
 /** Shannon's part and the confirmation of the limit E = log₂n/C(d) + 4 ln(1/δ)/d² with C ≈ d²/(8 ln 2), δ = 0.05. */
 function expectedBoots(d: number, commits: number): number {
   return (Math.log2(Math.max(2, commits)) * 8 * Math.LN2) / (d * d) + (4 * Math.log(20)) / (d * d);
+}
+
+/** What a larger budget would have to add: the boots for as many equally likely commits as the posterior's entropy makes, and half again. */
+function moreBoots(now: Posterior): string {
+  let nats = 0;
+  for (const p of now.mass) if (p > 0) nats -= p * Math.log(p);
+  const more = Math.ceil(1.5 * expectedBoots(Math.max(0.05, Math.min(3, Math.abs(now.step?.d ?? 0))), Math.exp(nats)));
+  return more < 1000 ? `about ${more} more boots could tell` : 'more boots would hardly tell';
 }
 
 /** Where builds differ more than boots, more boots of the ends add nothing: other kernels must tell. */

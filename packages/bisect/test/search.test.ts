@@ -8,6 +8,7 @@ import {
   record,
   replay,
   type SearchInput,
+  setBudget,
   untestable,
 } from '../src/index.ts';
 
@@ -197,4 +198,23 @@ test('a kernel between both levels is not booted on and on: the ends are, until 
   observe(search, { sha: 'c1', values: boots(8, 1001) });
   // 12 boots at c1, 6 at each end: its mean is better known than the levels it is judged by.
   expect(next(search)).toMatchObject({ kind: 'confirm-ends', probes: [{ boots: 1 }] });
+});
+
+test('a search whose budget ends undecided says how many more boots could tell, and with them it does', () => {
+  const noise = wobble(2);
+  const search = createSearch(line(200, { verify: false, budget: 20 }));
+  const value = (sha: string) => (number(sha) >= 130 ? 1005 : 1000) + noise();
+  const toEnd = () => {
+    for (;;) {
+      const step = next(search);
+      if (step.kind === 'done' || step.kind === 'refused') return step;
+      for (const { sha, boots } of step.probes)
+        observe(search, { sha, values: Array.from({ length: boots }, () => value(sha)) });
+    }
+  };
+  const undecided = toEnd();
+  expect(undecided).toMatchObject({ kind: 'done', culprit: null });
+  const more = Number(/about (\d+) more boots could tell/.exec(undecided.reason)?.[1]);
+  setBudget(search, 20 + more);
+  expect(toEnd()).toMatchObject({ kind: 'done', culprit: 'c130' });
 });
