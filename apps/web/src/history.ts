@@ -104,6 +104,8 @@ function plot(holder: HTMLElement, series: Series, syncKey: string): void {
 
   const options: uPlot.Options = {
     width: holder.clientWidth || 800,
+    // Room for the last commit's name under the axis.
+    padding: [null, 48, null, null],
     height: 280,
     scales: { x: { time: false }, y: { range: (_u, min, max) => pad(min, max) } },
     legend: { show: false },

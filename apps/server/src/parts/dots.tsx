@@ -26,7 +26,8 @@ export function Dots({ points, marks }: { points: HistoryPoint[]; marks: { id: n
         aria-label={`${points.length} boots, from ${value(min)} to ${value(max)}`}
       >
         {points.map((point, i) => (
-          <circle class={sides.get(point.boot_id) ?? 'other'} cx={x(i)} cy={y(point.value)} r="3" />
+          // A line without length and with round ends stays round however the drawing is stretched.
+          <path class={sides.get(point.boot_id) ?? 'other'} d={`M${x(i)} ${y(point.value)}h0`} />
         ))}
       </svg>
       <figcaption>

@@ -1,3 +1,4 @@
+import { WITHIN_BOOT } from '@kdelta/matrix';
 import { bytes, seconds, value } from '../../numbers.ts';
 import { type Frame, page } from '../../parts/layout.tsx';
 import { Lines } from '../../parts/lines.tsx';
@@ -11,6 +12,10 @@ export function renderBoot(frame: Frame, data: BootPage, query: { q?: string; m?
   const { boot, files } = data;
   const needle = query.q?.toLowerCase();
   const samples = needle ? data.samples.filter((sample) => sample.metric.toLowerCase().includes(needle)) : data.samples;
+  // A metric with a spread inside the boot has samples to show.
+  const sampled = new Set(
+    data.samples.flatMap(({ metric }) => (metric.endsWith(WITHIN_BOOT) ? [metric.slice(0, -WITHIN_BOOT.length)] : [])),
+  );
   return page(frame, {
     title: `Boot ${boot.id}`,
     live: ENDED.has(boot.state) ? undefined : `boot:${boot.id}`,
@@ -170,7 +175,11 @@ export function renderBoot(frame: Frame, data: BootPage, query: { q?: string; m?
             <ul class="samples">
               {samples.slice(0, 1000).map((sample) => (
                 <li>
-                  <a href={`${urls.boot(boot.id, { q: query.q, m: sample.metric })}#inside`}>{sample.metric}</a>{' '}
+                  {sampled.has(sample.metric) ? (
+                    <a href={`${urls.boot(boot.id, { q: query.q, m: sample.metric })}#inside`}>{sample.metric}</a>
+                  ) : (
+                    <span>{sample.metric}</span>
+                  )}{' '}
                   <b title={String(sample.value)}>{value(sample.value)}</b>
                 </li>
               ))}

@@ -85,7 +85,13 @@ function Known({ data }: { data: NewBisectPage }) {
     <dl class="facts">
       <div>
         <dt>range</dt>
-        <dd>{range.length ? `${range.length} commits` : 'known when both commits are'}</dd>
+        <dd>
+          {range.length === 0
+            ? 'known when both commits are'
+            : range.length === 1
+              ? '1 commit: there is nothing to search in; name an older good or a newer bad one'
+              : `${range.length} commits`}
+        </dd>
       </div>
       <div>
         <dt>cost</dt>
@@ -113,15 +119,15 @@ function Known({ data }: { data: NewBisectPage }) {
         <dt>known</dt>
         <dd>
           {marks.length ? (
-            marks.map((mark) => (
+            marks.map((mark, i) => (
               <>
+                {i ? '; ' : ''}
                 <a href={urls.pair(mark.pair_id)}>pair {mark.pair_id}</a> {mark.verdict}
                 {mark.bisect_id ? (
                   <>
                     , <a href={urls.bisect(mark.bisect_id)}>bisect {mark.bisect_id}</a>
                   </>
                 ) : null}
-                {'; '}
               </>
             ))
           ) : (

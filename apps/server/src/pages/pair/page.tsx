@@ -142,7 +142,7 @@ function Head({ data, now }: { data: PairPage; now: Date }) {
         </div>
         {pair.bisect_id || pair.report_id ? (
           <div>
-            <dt>follow-up</dt>
+            <dt>then</dt>
             <dd>
               {pair.bisect_id ? <a href={urls.bisect(pair.bisect_id)}>bisect {pair.bisect_id}</a> : null}{' '}
               {pair.bisect_state ? <StateMark state={pair.bisect_state} /> : null}

@@ -95,7 +95,7 @@ export function renderReport(frame: Frame, data: ReportPage): string {
                 ))}
               </ul>
             ) : (
-              <Empty>Nothing is attached.</Empty>
+              <Attached report={report} />
             )}
             {report.dropped.length ? (
               <>
@@ -118,4 +118,18 @@ export function renderReport(frame: Frame, data: ReportPage): string {
       </>
     ),
   });
+}
+
+/** What the mails to people carry is made of files that are kept elsewhere: those of the pair. */
+function Attached({ report }: { report: ReportPage['report'] }) {
+  const { pair_id: pair } = report;
+  if (pair === null) return <Empty>Nothing is attached.</Empty>;
+  return (
+    <p>
+      Mails to people carry <a href={urls.pairReproduce(pair)}>reproduce</a>, the job file, the kernel’s configuration
+      and the matrices of <a href={urls.pairMatrix(pair, 'base')}>parent</a> and{' '}
+      <a href={urls.pairMatrix(pair, 'head')}>culprit</a>; mailing lists get the text alone unless a rule says
+      otherwise.
+    </p>
+  );
 }
