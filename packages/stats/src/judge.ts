@@ -12,7 +12,7 @@ import { summarise } from './summary.ts';
 import type { Delta, Flag, JudgeInput, Judgement, MetricRow, Side, Verdict } from './types.ts';
 
 /** Changes whenever the same boots could get another judgement. */
-export const JUDGE_VERSION = '4';
+export const JUDGE_VERSION = '5';
 
 /** What is known of one metric before the families are closed. All variances, errors and effects are relative. */
 interface Candidate {
@@ -178,16 +178,33 @@ function shrink(candidates: Candidate[], deterministic: boolean): void {
   const flips = flipShare(measured);
   for (const c of noisy) {
     const prior = c.history ? historyPrior(c, historyFit) : deterministic && isCounted(c) ? COUNTED : crossFit;
-    const df = c.df + prior.df;
-    if (df <= 0) continue;
-    const variance = (c.df * c.variance + prior.df * prior.scale) / df;
-    c.error = Math.sqrt(variance * (1 / c.base.n + 1 / c.head.n));
-    c.errorDf = df;
-    c.p = c.effect === 0 ? 1 : tTwoSided(c.effect / c.error, df);
+    if (c.df + prior.df <= 0) continue;
+    if (prior.df === 0 && c.base.n > 1 && c.head.n > 1) welch(c);
+    else {
+      c.errorDf = c.df + prior.df;
+      const variance = (c.df * c.variance + prior.df * prior.scale) / c.errorDf;
+      c.error = Math.sqrt(variance * (1 / c.base.n + 1 / c.head.n));
+    }
+    c.p = c.effect === 0 ? 1 : tTwoSided(c.effect / c.error, c.errorDf);
     if (!c.modes?.separated) continue;
     if (c.modes.explains) c.p = Math.max(c.p, c.modes.p);
     else if (!c.modes.mixed && !c.history) c.p = Math.max(c.p, flips * c.modes.p);
   }
+}
+
+/**
+ * Error and degrees of freedom of a metric that nothing else tells of, neither history nor three more metrics: no common
+ * spread of the two kernels is taken for granted (Welch 1947; the degrees of freedom are Satterthwaite's).
+ */
+function welch(c: Candidate): void {
+  const least = resolutionVariance(c);
+  const [base, head] = [c.base, c.head].map((side) => {
+    const level = c.ratio ? side.mean : c.level;
+    return { n: side.n, ofMean: Math.max(side.squares / (side.n - 1) / level ** 2, least) / side.n };
+  }) as [{ n: number; ofMean: number }, { n: number; ofMean: number }];
+  const both = base.ofMean + head.ofMean;
+  c.error = Math.sqrt(both);
+  c.errorDf = both ** 2 / (base.ofMean ** 2 / (base.n - 1) + head.ofMean ** 2 / (head.n - 1));
 }
 
 /**
@@ -352,8 +369,8 @@ function metricDelta(
   let weight = 0;
   let verdict: Verdict = 'inconclusive';
   if (both && c.p === null) {
-    // All boots of both kernels are identical, or there is nothing to measure noise by.
-    if (c.difference === 0 && c.base.squares + c.head.squares === 0 && c.base.n + c.head.n > 2) {
+    // All boots of both kernels are identical but for the last digit of a double, or there is nothing to measure noise by.
+    if (c.resolution === 0 && c.base.n + c.head.n > 2) {
       verdict = 'same';
       ci95Pct = [0, 0];
     }

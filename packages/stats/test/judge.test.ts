@@ -138,6 +138,13 @@ describe('flags', () => {
   });
 });
 
+describe('boots that differ in the last digit of a double', () => {
+  it('are the same number', () => {
+    const [delta] = compare({ m: [50, 50, 50] }, { m: [50, 50, 50.00000000000001] }).deltas;
+    expect(delta).toMatchObject({ verdict: 'same', ci95Pct: [0, 0], p: null });
+  });
+});
+
 describe('properties', () => {
   it('swapping the kernels mirrors every delta', () => {
     fc.assert(
