@@ -34,6 +34,8 @@ interface Candidate {
   /** The smallest gap between different values, in the metric's unit; 0 when all boots are equal. */
   resolution: number;
   modes: Modes | null;
+  /** However far apart the kernels lie, p is no smaller (see flipShare). */
+  leastP: number;
   /** Shrunken standard error of the effect and its degrees of freedom; NaN where p is null. */
   error: number;
   errorDf: number;
@@ -118,6 +120,7 @@ function candidateOf(row: MetricRow, past: Past, input: JudgeInput): Candidate {
     history,
     resolution,
     modes: sorted && modesOf(sorted),
+    leastP: 0,
     error: Number.NaN,
     errorDf: Number.NaN,
     p: null,
@@ -186,6 +189,7 @@ function shrink(candidates: Candidate[], deterministic: boolean): void {
       c.error = Math.sqrt(variance * (1 / c.base.n + 1 / c.head.n));
     }
     c.p = c.effect === 0 ? 1 : tTwoSided(c.effect / c.error, c.errorDf);
+    if (flips > 0 && !c.history) c.leastP = flips * fisherExact(c.base.n, c.base.n, 0, c.head.n);
     if (!c.modes?.separated) continue;
     if (c.modes.explains) c.p = Math.max(c.p, c.modes.p);
     else if (!c.modes.mixed && !c.history) c.p = Math.max(c.p, flips * c.modes.p);
@@ -268,6 +272,21 @@ function fitSteadiness(measured: Candidate[]): number {
   const excess = (squares - (sum * sum) / n) / (n - 1) - expected / n;
   return excess > 0 ? 2 * trigammaInverse(excess / 2) : Number.POSITIVE_INFINITY;
 }
+
+/**
+ * Whether a smallest detectable change can be promised at all. Not where a kernel's mean, or one boot of others that aren't, is
+ * 0 (a change that scales the metric leaves it there); where boots of one kernel lie in both of two modes (how they fall decides,
+ * not the change); nor where so many metrics show modes that kernels in one mode each tell nothing at this level.
+ */
+function isPromising(c: Candidate, level: number): boolean {
+  if (c.base.mean === 0 || c.head.mean === 0 || hasZero(c.base) || hasZero(c.head)) return false;
+  return !(c.modes?.separated && c.modes.mixed) && c.leastP <= level;
+}
+
+const hasZero = ({ min, max }: Moments): boolean => (min === 0 || max === 0) && min !== max;
+
+/** Larger changes than eleven times are not promised: power is reckoned for small ones. */
+const MOST_DETECTABLE_PCT = 1000;
 
 /** Relative variance of rounding to the metric's resolution: no noise is known to be smaller. */
 function resolutionVariance(c: Candidate): number {
@@ -379,8 +398,9 @@ function metricDelta(
     const floor = effectOf(floorOf(c, input), c);
     const reportable = Math.max(tCritical(level, c.errorDf) * c.error, floor);
     if (c.base.mean !== 0) ci95Pct = [pctOf(c.effect - half, c), pctOf(c.effect + half, c)];
-    if (c.base.mean !== 0 && c.head.mean !== 0) {
+    if (isPromising(c, level)) {
       detectablePct = pctOf(reportable + tUpper(0.2, c.errorDf) * c.error, c);
+      if (detectablePct > MOST_DETECTABLE_PCT) detectablePct = null;
     }
     const size = Math.abs(c.effect);
     weight = size / reportable;
