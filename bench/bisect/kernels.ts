@@ -20,22 +20,22 @@ export const KERNELS: Rows = [
   },
   {
     host: 'qemu-tcg',
-    seed: 32,
-    'step %': '-42.1 [-56.1, -23.5]',
-    'boots of both ends': 18,
-    'search boots': '22, then interrupted',
-    'verification boots': 0,
-    'ends s': 276,
-    'search s': 444,
-    'verification s': 0,
-    load: '6–10',
-    answer: 'none yet (likeliest 16 %)',
+    seed: 42,
+    'step %': '-68.3 [-78.0, -54.2]',
+    'boots of both ends': '6, later 2',
+    'search boots': 5,
+    'verification boots': '6, revert 1',
+    'ends s': 39,
+    'search s': 205,
+    'verification s': 171,
+    load: '22–32',
+    answer: 'right; the revert showed neither level clearly',
   },
 ];
 
 export const KERNELS_NOTE =
-  'Measured on a virtual machine of two CPUs with other work beside it (`load`); one run each: `npm run demo -- --hard --seed 31`, and `--seed 32 --host qemu-tcg ' +
-  '--slowdown 70`. 24 commits on Linux 6.12, one that doesn’t build, one that panics, the culprit on a merged topic branch. On qemu-tcg boots of one kernel gave 13,000 ' +
-  'to 35,000 faults/s under that load, more than the step; the search named nobody. Kernels were still built beside those boots, which kdelta no longer does. ' +
-  '`npm run bench:git-bisect` gives the same trees to `git bisect run`; on seed 31 it takes 4 steps, so 6 + 12 boots with 3 per step and no verification (steps counted with stand-in ' +
-  'boots; its wall time isn’t measured).';
+  'Measured on a virtual machine of two CPUs with other work beside it (`load`); one run each: `npm run demo -- --hard --seed 31`, and `--seed 42 --host qemu-tcg ' +
+  '--slowdown 90`. 24 commits on Linux 6.12, one that doesn’t build, one that panics, the culprit on a merged topic branch. Times hold the kernels’ builds where they ' +
+  'weren’t cached. On qemu-tcg the parent gave 29,900 to 43,000 faults/s in that time, the culprit 8,800 to 14,000; with a planted slowdown of 70 % and a build beside the ' +
+  'boots an earlier search named nobody in 22 boots. `npm run bench:git-bisect` gives the same trees to `git bisect run`; on seed 31 it takes 4 steps, so 6 + 12 boots with 3 per step ' +
+  'and no verification (steps counted with stand-in boots; its wall time isn’t measured).';
