@@ -10,7 +10,10 @@ const row = new RegExp(
 const extra = new RegExp(
   String.raw`${start}(?:info|metrc): +\[\d+\] +(\S+) +(\d+\.\d+) (\S.*?) \((?:average per stressor|\w+ mean of \d+ instances?)\)$`,
 );
-const failure = new RegExp(String.raw`${start}(?:fail|error): +\[\d+\] +(?:stress-ng-)?([\w-]+): `);
+/** Who failed: `stress-ng-fork: …`, `fork: …`, or the first word of a message in the name of all, `stress-ng: sigaction …`. */
+const failure = new RegExp(
+  String.raw`${start}(?:fail|error): +\[\d+\] +(?:stress-ng: ([\w-]+) |(?!stress-ng: )(?:stress-ng-)?([\w-]+): )`,
+);
 
 /**
  * stress-ng `--metrics-brief`: per stressor `ops`, `ops_per_sec` (real time) and its own figures, each with `pass: 1`; a stressor that
@@ -25,7 +28,8 @@ export function parse(lines: Iterable<string>, _context: ParseContext): Samples 
     const figure = extra.exec(line);
     if (figure)
       addFigure(out, `${figure[1]}.${figure[3]!.replaceAll(/[()]/g, '').trim().replaceAll(' ', '_')}`, figure[2]!);
-    const name = failure.exec(line)?.[1];
+    const who = failure.exec(line);
+    const name = who?.[1] ?? who?.[2];
     if (!name || failed.has(name)) continue;
     failed.add(name);
     out.add(`${name}.fail`, 1);

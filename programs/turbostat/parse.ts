@@ -9,7 +9,13 @@ export function parse(lines: Iterable<string>, context: ParseContext): Samples {
   let columns: string[] = [];
   for (const line of lines) {
     if (context.unterminated) break;
-    const cells = line.includes('\t') ? line.trimEnd().split(/\t+/) : fields(line);
+    // Counts are padded with blanks, name and numbers alike.
+    const cells = line.includes('\t')
+      ? line
+          .trimEnd()
+          .split(/\t+/)
+          .map((cell) => cell.trim())
+      : fields(line);
     if (cells.includes('Avg_MHz') || cells.includes('Busy%') || cells.includes('%Busy')) {
       columns = cells;
       continue;

@@ -2,7 +2,8 @@ import { mean, type ParseContext, type Samples, Sink } from '@kdelta/programs/pa
 
 /**
  * will-it-scale's runtest table: tasks, operations per second of as many processes and threads, idle %, and what linear scaling
- * would give. A row without any operation is a test that was aborted: it has no numbers, and certainly no 0.
+ * would give. A row without any operation is a test that was aborted: it has no numbers, and certainly no 0. A failed assertion
+ * of a test counts as a failure by its words.
  */
 export function parse(lines: Iterable<string>, context: ParseContext): Samples {
   const out = new Sink();
@@ -11,6 +12,8 @@ export function parse(lines: Iterable<string>, context: ParseContext): Samples {
   let workload = 0;
   for (const line of lines) {
     if (context.unterminated) return out.samples;
+    const assertion = /: Assertion `(.+)' failed\.$/.exec(line)?.[1];
+    if (assertion) out.add(`Assertion_${assertion.replaceAll(/\s+/g, '_')}_failed`, 1);
     const cells = line.split(',');
     if (cells.length !== 6 || !cells.every((cell) => /^\d+(\.\d+)?$/.test(cell))) continue;
     const [tasks, processes, processesIdle, threads, threadsIdle, linear] = cells.map(Number) as [
