@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheDir, homeDir } from '@kdelta/home';
 import { insertArtifact, schema as t } from '@kdelta/store';
-import { eq } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeRepo } from '../../../packages/git/test/repo.ts';
 import { type Lab, openLab } from './lab.ts';
@@ -83,6 +83,21 @@ describe('a history', () => {
       true,
     );
     expect(master!.kernels.some((kernel) => !ends.includes(kernel))).toBe(true);
+    // Boots of one image stand under the kernel that was built first, which may be of no pair of the branch.
+    const { headKernelId } = pair!;
+    const [one] = await db.select().from(t.kernel).where(eq(t.kernel.id, headKernelId));
+    const { id: _, ...likeIt } = one!;
+    const [stranger] = await db
+      .insert(t.kernel)
+      .values({ ...likeIt, cmdline: 'as of another tree' })
+      .returning({ id: t.kernel.id });
+    await db
+      .update(t.boot)
+      .set({ kernelId: stranger!.id })
+      .where(and(eq(t.boot.kernelId, headKernelId), isNull(t.boot.bisectId)));
+    expect((await of(`&branch=${pair!.branch}`))[0]!.boots.length).toBeLessThan(master!.boots.length);
+    await db.update(t.kernel).set({ sameAs: stranger!.id }).where(eq(t.kernel.id, headKernelId));
+    expect((await of(`&branch=${pair!.branch}`))[0]!.boots).toEqual(master!.boots);
     await db.update(t.pair).set({ branch: 'next' }).where(eq(t.pair.branch, pair!.branch!));
     expect((await of(`&branch=${pair!.branch}`))[0]!.boots).toEqual([]);
     expect((await of('&branch=next'))[0]!.boots).toEqual(master!.boots);

@@ -20,7 +20,7 @@ const EMPTY = (): History => ({ boots: [], kernels: [], shas: [], at: [], commit
 /**
  * All numbers of one metric at a testcase, oldest boot first, at most `limit` of the newest. A KPI comes from `kpi_sample`.
  * Any other metric comes from the 64 × 64 blocks where they exist and from the boots' own matrices for the rest. Of a branch
- * are the kernels of its pairs, and those that their bisects booted.
+ * are the kernels of its pairs and those that their bisects booted, under the kernel whose image they have.
  */
 export async function loadHistory(
   db: Queryable,
@@ -75,10 +75,11 @@ async function newest(
                                    where x.testcase_id = $1 and k.tree_id = (select id from tree where name = ${parameter(of.tree)}))`);
   if (of.branch !== undefined)
     filters.push(`and boot_id in (
-      with p as (select * from pair where branch = ${parameter(of.branch)})
+      with p as (select * from pair where branch = ${parameter(of.branch)}),
+      k as (select base_kernel_id id from p union select head_kernel_id from p
+             union select y.kernel_id from boot y join p on p.bisect_id = y.bisect_id)
       select x.id from boot x where x.testcase_id = $1 and x.kernel_id in (
-        select base_kernel_id from p union select head_kernel_id from p
-        union select y.kernel_id from boot y join p on p.bisect_id = y.bisect_id))`);
+        select id from k union select same_as from kernel join k using (id) where same_as is not null))`);
   const [row] = await rows<{ boots: number[] | null; values: number[] }>(
     db,
     `${name}${of.tree === undefined ? '' : '-tree'}${of.branch === undefined ? '' : '-branch'}`,
