@@ -50,8 +50,8 @@ export function signOf(line: string): ConsoleSign | null {
 /**
  * Whether the first oops of a console is the emulator's fault and not the kernel's. The kernel patches its running code
  * through a breakpoint (x86 text_poke_bp); QEMU's threads may run a stale translation after the breakpoint is gone. Then
- * the kernel traps on an `int3` that its own dump of the code no longer shows: the byte before RIP isn't 0xcc. Seen in 1 of
- * 210 boots with two CPUs on a loaded machine (QEMU 7.2).
+ * the kernel traps on an `int3` that its own dump of the code no longer shows: the byte before RIP isn't 0xcc. Seen once in about
+ * 140 boots with two CPUs (QEMU 7.2).
  */
 export function isStaleBreakpoint(console: string): boolean {
   const oops = console.indexOf('int3: 0000 [#1]');

@@ -34,7 +34,7 @@ const HANG_SECONDS = 25;
 const LOGIN_MS = 60_000;
 const BOOT_MS = 600_000;
 const KVM_PROBE_MS = 30_000;
-/** How often a guest that falls over a fault of QEMU is started. */
+/** How often a guest that falls over a fault of QEMU is started; a kernel that falls so each time is to blame itself. */
 const EMULATOR_STARTS = 3;
 const CONSOLE_MAX_BYTES = 64 * 2 ** 20;
 
@@ -78,8 +78,14 @@ export function qemuDriver(host: HostFile, ctx: HostContext): HostDriver {
           try {
             return await startGuest({ host, order, rootfs, files, accel, limitMs, timeline, signal });
           } catch (error) {
-            if (!(error instanceof BootError && error.code === 'KD_EMULATOR') || starts === EMULATOR_STARTS)
-              throw error;
+            if (!(error instanceof BootError && error.code === 'KD_EMULATOR')) throw error;
+            if (starts === EMULATOR_STARTS)
+              throw new BootError(
+                'KD_BOOT_PANIC',
+                'boot',
+                `in each of ${starts} starts: ${error.message}`,
+                error.console,
+              );
             ctx.progress?.(`${host.name}: ${error.message}; starting the guest again`);
             timeline.push({ at: Date.now(), what: 'qemu fault' });
           }
