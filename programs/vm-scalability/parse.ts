@@ -53,8 +53,7 @@ function readTask(line: string): { bytes: number; rate: number } | undefined {
     return seconds > 0 ? { bytes, rate: bytes / 1024 / seconds } : undefined;
   }
   const direct = rate.exec(line);
-  if (!direct || Number(direct[2]) === 0) return undefined;
-  return { bytes: Number(direct[1]), rate: Number(direct[2]) };
+  return direct ? { bytes: Number(direct[1]), rate: Number(direct[2]) } : undefined;
 }
 
 function relativeStddev(values: number[]): number {
