@@ -17,7 +17,7 @@ export async function realPages(url: string): Promise<[path: string, text: strin
     items<typeof Tree>('trees'),
   ]);
   const pages: [string, string][] = [
-    ['/', 'Overview'],
+    ['/', pairs[0]?.testcase ?? 'Overview'],
     ['/pairs', pairs[0]?.testcase ?? 'Pairs'],
     ['/reports', reports[0]?.subject ?? 'Reports'],
     ['/bisects', bisects[0]?.metric ?? 'Bisects'],
@@ -46,7 +46,7 @@ export async function realPages(url: string): Promise<[path: string, text: strin
   }
   for (const bisect of bisects) pages.push([`/bisects/${bisect.id}`, bisect.metric]);
   for (const report of reports) pages.push([`/r/${report.id}`, report.subject]);
-  for (const boot of boots.slice(0, 1)) pages.push([`/boots/${boot.id}`, 'Timeline']);
+  for (const boot of boots.slice(0, 1)) pages.push([`/boots/${boot.id}`, boot.testcase]);
   for (const host of hosts.slice(0, 1)) pages.push([`/hosts/${host.name}`, host.name]);
   const mapanon = boots.filter((boot) => boot.program === 'mapanon');
   const [newest] = mapanon;
