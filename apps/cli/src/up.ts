@@ -74,7 +74,6 @@ export async function startPages({ ctx }: OpenContext): Promise<{ close(): Promi
     artifacts: ctx.artifacts,
     enqueue: ctx.enqueue,
     programs: ctx.programs,
-    metrics: ctx.metrics,
     dirs: ctx.dirs,
     log: ctx.log.child({ app: 'server' }, { level: 'warn' }),
   });

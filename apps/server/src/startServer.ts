@@ -5,7 +5,7 @@ import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { cacheDir, homeDir, stateDir } from '@kdelta/home';
 import type { KdeltaConfig } from '@kdelta/jobs';
-import { buildRegistry, type Registry } from '@kdelta/matrix';
+import { buildRegistry } from '@kdelta/matrix';
 import { loadPrograms, type Programs, programRoots } from '@kdelta/programs';
 import type { ArtifactStore, Store } from '@kdelta/store';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
@@ -31,7 +31,6 @@ export interface ServerOptions {
   enqueue?: ServerContext['enqueue'];
   log: FastifyBaseLogger;
   programs?: Programs;
-  metrics?: Registry;
   dirs?: ServerContext['dirs'];
   now?: () => Date;
   assets?: Assets;
@@ -63,7 +62,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     enqueue: options.enqueue ?? (async () => {}),
     artifacts: options.artifacts,
     programs,
-    metrics: options.metrics ?? buildRegistry(programs.values()),
+    metrics: buildRegistry(programs.values()),
     dirs: options.dirs ?? { home: homeDir(), state: stateDir(), cache: cacheDir() },
     assets: options.assets ?? (await loadAssets()),
     log: options.log,

@@ -2,7 +2,7 @@ import type { Registry } from '@kdelta/matrix';
 import type { Judgement } from '@kdelta/stats';
 import { boot, type Db, groupByKernel, judgement, testcase } from '@kdelta/store';
 import { eq, inArray } from 'drizzle-orm';
-import { judgeEvidence } from './judge.ts';
+import { judgeEvidence } from '../src/judge.ts';
 
 /**
  * Judges again what a stored judgement names: the same boots, history and questions. By the same version of the judge and

@@ -3,8 +3,9 @@ import { boot, judgement, listNoise, noise, packJudgement, saveBootMatrix } from
 import { asc, eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { judgeAgain, rebuildNoise } from '../src/index.ts';
+import { rebuildNoise } from '../src/index.ts';
 import { createTestContext, type TestContext } from './context.ts';
+import { judgeAgain } from './judgeAgain.ts';
 import { type LabCommit, openLab, pairOf } from './lab.ts';
 
 // The noise model that judgements leave behind, on a real database; builds and boots are lab.ts's.

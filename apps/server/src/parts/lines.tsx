@@ -1,9 +1,9 @@
 import { value } from '../numbers.ts';
 import type { Series } from '../series.ts';
+import { DRAWING_WIDTH, Drawing } from './drawing.tsx';
 
 /** Samples inside boots, a line per boot, all on one scale; base and head coloured as elsewhere. */
 export function Lines({ lines }: { lines: (Series & { side: string })[] }) {
-  const width = 720;
   const height = 140;
   const values = lines.flatMap((line) => line.values).filter(Number.isFinite);
   if (values.length === 0) return null;
@@ -12,34 +12,29 @@ export function Lines({ lines }: { lines: (Series & { side: string })[] }) {
   const timed = lines.every((line) => line.seconds !== null);
   const end = Math.max(...lines.map((line) => (timed ? line.seconds!.at(-1)! : line.values.length - 1)), 1e-9);
   const round = (v: number) => Math.round(v * 10) / 10;
-  const x = (v: number) => round(4 + (v / end) * (width - 8));
+  const x = (v: number) => round(4 + (v / end) * (DRAWING_WIDTH - 8));
   const y = (v: number) => round(height - 6 - ((v - min) / (max - min || 1)) * (height - 12));
   const points = (line: Series) =>
     thinned(line.values.map((v, i): [number, number] => [timed ? line.seconds![i]! : i, v]))
       .map(([at, v]) => `${x(at)},${y(v)}`)
       .join(' ');
   return (
-    <figure class="dots lines">
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`samples of ${lines.length} boots, from ${value(min)} to ${value(max)}`}
-      >
-        {lines.map((line) => (
-          <polyline class={line.side} points={points(line)}>
-            <title>
-              boot {line.boot}, {line.side}
-            </title>
-          </polyline>
-        ))}
-      </svg>
-      <figcaption>
-        <span>{value(max)}</span>
-        <span>{value(min)}</span>
-      </figcaption>
-      <p class="quiet">{timed ? `${value(end)} s, left to right` : `${end + 1} samples, left to right`}</p>
-    </figure>
+    <Drawing
+      kind="dots lines"
+      height={height}
+      what={`samples of ${lines.length} boots`}
+      min={min}
+      max={max}
+      under={timed ? `${value(end)} s, left to right` : `${end + 1} samples, left to right`}
+    >
+      {lines.map((line) => (
+        <polyline class={line.side} points={points(line)}>
+          <title>
+            boot {line.boot}, {line.side}
+          </title>
+        </polyline>
+      ))}
+    </Drawing>
   );
 }
 
